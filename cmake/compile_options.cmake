@@ -1,0 +1,11 @@
+# One interface target carries the flags, so that no flag is global and every target names it.
+add_library(elias_options INTERFACE)
+target_compile_options(elias_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                                               -Wno-sign-conversion -Werror)
+
+set(ELIAS_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize= takes them")
+if(ELIAS_SANITIZE)
+  target_compile_options(elias_options INTERFACE -fsanitize=${ELIAS_SANITIZE}
+                                                 -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(elias_options INTERFACE -fsanitize=${ELIAS_SANITIZE})
+endif()

@@ -1,0 +1,33 @@
+// Ids that cannot be mixed up: a LabelId is not a ClusterId is not a row number.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+
+namespace elias {
+
+template <typename Tag>
+class Id {
+ public:
+  using Value = uint32_t;
+
+  constexpr Id() = default;
+  constexpr explicit Id(Value value) : value_(value) {}
+  constexpr Value value() const { return value_; }
+  constexpr auto operator<=>(const Id&) const = default;
+
+ private:
+  Value value_ = 0;
+};
+
+using LabelId = Id<struct LabelTag>;
+using ClusterId = Id<struct ClusterTag>;
+using FeatureId = Id<struct FeatureTag>;
+
+}  // namespace elias
+
+template <typename Tag>
+struct std::hash<elias::Id<Tag>> {
+  size_t operator()(elias::Id<Tag> id) const noexcept { return id.value(); }
+};

@@ -1,0 +1,51 @@
+#include "data/csr.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace elias {
+
+size_t Csr::finish_row(Repeats repeats) {
+  const size_t begin = offsets.back(), end = columns.size();
+  const auto first = columns.begin() + static_cast<ptrdiff_t>(begin);
+  if (std::adjacent_find(first, columns.end(), std::greater_equal<>()) == columns.end()) {
+    offsets.push_back(end);
+    return 0;
+  }
+  std::vector<std::pair<uint32_t, float>> entries;
+  entries.reserve(end - begin);
+  for (size_t i = begin; i < end; ++i) entries.emplace_back(columns[i], values[i]);
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  size_t out = begin;
+  for (const auto& [column, value] : entries) {
+    if (out > begin && columns[out - 1] == column) {
+      float& kept = values[out - 1];
+      kept = repeats == Repeats::kSum ? kept + value : std::max(kept, value);
+    } else {
+      columns[out] = column;
+      values[out++] = value;
+    }
+  }
+  columns.resize(out);
+  values.resize(out);
+  offsets.push_back(out);
+  return end - out;
+}
+
+void Csr::append(const Csr& other) {
+  const uint64_t shift = offsets.back();
+  offsets.reserve(offsets.size() + other.rows());
+  for (size_t i = 1; i < other.offsets.size(); ++i) offsets.push_back(shift + other.offsets[i]);
+  columns.insert(columns.end(), other.columns.begin(), other.columns.end());
+  values.insert(values.end(), other.values.begin(), other.values.end());
+  cols = std::max(cols, other.cols);
+}
+
+std::vector<uint64_t> column_counts(const Csr& matrix) {
+  std::vector<uint64_t> counts(matrix.cols);
+  for (size_t i = 0; i < matrix.nonzeros(); ++i) counts[matrix.columns[i]] += matrix.values[i] > 0;
+  return counts;
+}
+
+}  // namespace elias

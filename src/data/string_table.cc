@@ -1,0 +1,67 @@
+#include "data/string_table.h"
+
+#include <cstring>
+
+#include "base/errors.h"
+
+namespace elias {
+
+uint64_t hash_bytes(std::string_view bytes) {
+  // Eight bytes at a time through a multiply and a fold (the wyhash idea); the length goes in
+  // first, so that padding the last word with zeros makes no two strings alike.
+  __extension__ using Wide = unsigned __int128;
+  constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
+  const auto mix = [](uint64_t a, uint64_t b) {
+    const Wide product = Wide{a} * b;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  };
+  uint64_t hash = bytes.size() * kMultiplier + 1;
+  const char* data = bytes.data();
+  size_t left = bytes.size();
+  for (; left >= 8; left -= 8, data += 8) {
+    uint64_t word;
+    std::memcpy(&word, data, 8);
+    hash = mix(hash ^ word, kMultiplier);
+  }
+  uint64_t word = 0;
+  std::memcpy(&word, data, left);
+  return mix(hash ^ word, kMultiplier ^ 0x5851F42D4C957F2D);
+}
+
+size_t StringTable::slot_of(std::string_view text) const {
+  const size_t mask = slots_.size() - 1;
+  size_t slot = hash_bytes(text) & mask;
+  while (slots_[slot] != kEmpty && rows_.row(slots_[slot]) != text) slot = (slot + 1) & mask;
+  return slot;
+}
+
+std::optional<uint32_t> StringTable::find(std::string_view text) const {
+  if (slots_.empty()) return std::nullopt;
+  const uint32_t id = slots_[slot_of(text)];
+  return id == kEmpty ? std::nullopt : std::optional(id);
+}
+
+uint32_t StringTable::intern(std::string_view text) {
+  const auto known = find(text);
+  return known ? *known : add(text);
+}
+
+uint32_t StringTable::add(std::string_view text) {
+  if (2 * (size() + 1) > slots_.size()) grow();
+  ELIAS_ASSERT(size() < kEmpty);
+  const auto id = static_cast<uint32_t>(size());
+  const size_t slot = slot_of(text);
+  if (slots_[slot] == kEmpty) slots_[slot] = id;
+  rows_.add(text);
+  return id;
+}
+
+void StringTable::grow() {
+  slots_.assign(std::max<size_t>(16, 2 * slots_.size()), kEmpty);
+  for (uint32_t id = 0; id < size(); ++id) {
+    const size_t slot = slot_of(rows_.row(id));
+    if (slots_[slot] == kEmpty) slots_[slot] = id;
+  }
+}
+
+}  // namespace elias

@@ -1,0 +1,65 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unordered_set>
+
+#include "base/aligned_buffer.h"
+#include "base/errors.h"
+#include "base/ids.h"
+#include "base/progress.h"
+
+namespace elias {
+namespace {
+
+TEST(Errors, AssertionNamesTheExpression) {
+  try {
+    ELIAS_ASSERT(1 + 1 == 3);
+    FAIL();
+  } catch (const InternalError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("broken invariant: 1 + 1 == 3"));
+  }
+}
+
+TEST(Errors, ShownIsShortAndPrintable) {
+  EXPECT_EQ(shown("a\tb"), "'a\\x09b'");
+  EXPECT_EQ(shown(std::string(41, 'x')), "'" + std::string(40, 'x') + "...'");
+  // 'é' straddles the cut: it goes as a whole.
+  EXPECT_EQ(shown(std::string(39, 'x') + "é"), "'" + std::string(39, 'x') + "...'");
+  EXPECT_EQ(shown(std::string(38, 'x') + "éa"), "'" + std::string(38, 'x') + "é...'");
+}
+
+TEST(Ids, CompareAndHash) {
+  static_assert(!std::is_convertible_v<LabelId, ClusterId>);
+  static_assert(!std::is_convertible_v<uint32_t, LabelId>);
+  EXPECT_LT(LabelId(1), LabelId(2));
+  EXPECT_EQ(std::unordered_set<LabelId>({LabelId(1), LabelId(1), LabelId(2)}).size(), 2u);
+}
+
+TEST(AlignedBuffer, IsAlignedZeroedAndMoves) {
+  for (size_t size : {1, 3, 1000}) {
+    AlignedBuffer<float> buffer(size);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % kAlignment, 0u);
+    for (float value : buffer.span()) EXPECT_EQ(value, 0.0f);
+    AlignedBuffer<float> other = std::move(buffer);
+    EXPECT_EQ(other.size(), size);
+    EXPECT_EQ(buffer.size(), 0u);
+  }
+  EXPECT_EQ(AlignedBuffer<float>(0).span().size(), 0u);
+}
+
+TEST(Progress, TextTellsShareRateAndTimeLeft) {
+  EXPECT_EQ(progress_text("reading", "points", 500, 1000, 5),
+            "reading  500 points  50%  100 points/s  5 s left");
+  EXPECT_EQ(progress_text("reading", "B", 2500000, 0, 1), "reading  2.5M B  2.5M B/s");
+}
+
+TEST(Progress, CountsAreShort) {
+  EXPECT_EQ(short_count(0), "0");
+  EXPECT_EQ(short_count(999), "999");
+  EXPECT_EQ(short_count(1000), "1.0k");
+  EXPECT_EQ(short_count(99960), "100k");
+  EXPECT_EQ(short_count(1.5e9), "1.5G");
+}
+
+}  // namespace
+}  // namespace elias

@@ -145,7 +145,7 @@ class MatrixWriter : public PointWriter {
 
   static void add_pairs(const CsrRow& row, std::string& out) {
     for (size_t i = 0; i < row.size(); ++i) {
-      if (!out.empty() && out.back() != '\n') out += ' ';
+      if (!out.empty() && out.back() != ' ') out += ' ';
       out += fmt::format("{}:{}", row.columns[i], row.values[i]);
     }
   }

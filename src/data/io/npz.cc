@@ -209,8 +209,9 @@ class CsrLoader {
     const CsrRow entries = matrix_.row(row);
     for (size_t i = 0; i < entries.size(); ++i) {
       if (entries.columns[i] >= matrix_.cols) {
-        throw InputError("{}: row {} holds column {}, beyond the {} of its shape: save it again",
-                         name_, row, entries.columns[i], matrix_.cols);
+        throw InputError(
+            "{}: row {}, column {} is beyond the {} columns of its shape: save it again", name_,
+            row, entries.columns[i], matrix_.cols);
       }
       if (!std::isfinite(entries.values[i])) {
         throw InputError("{}: row {}, column {} is not a finite number: mend or remove it", name_,

@@ -59,9 +59,14 @@ void RowPass::add_part(size_t slot, In in) {
 }
 
 void RowPass::add_threshold(const CsrRow& scores, float threshold) {
+  // Collected without a branch, which would be mispredicted at every score above the threshold.
+  selected_.resize(scores.size());
+  size_t count = 0;
   for (size_t i = 0; i < scores.size(); ++i) {
-    if (scores.values[i] >= threshold) LabelTotals::count(labels_.predicted[scores.columns[i]]);
+    selected_[count] = scores.columns[i];
+    count += scores.values[i] >= threshold;
   }
+  for (size_t i = 0; i < count; ++i) LabelTotals::count(labels_.predicted[selected_[i]]);
   for (const Hit& hit : hits_) {
     if (hit.score >= threshold) LabelTotals::count(labels_.hits[hit.label]);
   }
@@ -69,7 +74,7 @@ void RowPass::add_threshold(const CsrRow& scores, float threshold) {
 
 void RowPass::add_calibration(const CsrRow& scores) {
   for (size_t i = 0; i < scores.size(); ++i) {
-    sums_.calibration[setting_.group_of[scores.columns[i]]].add_pair(scores.values[i]);
+    sums_.calibration[setting_.group_of[scores.columns[i]]].add_pair(scores.values[i], i);
   }
   for (const Hit& hit : hits_) {
     sums_.calibration[setting_.group_of[hit.label]].add_hit(hit.score);
@@ -78,8 +83,8 @@ void RowPass::add_calibration(const CsrRow& scores) {
 
 void RowPass::add_listed(const CsrRow& scores) {
   const uint32_t k = setting_.options.cutoffs.k.back();
-  top_labels(scores, k, listed_);
-  for (uint32_t label : listed_) LabelTotals::count(labels_.listed[label]);
+  top_labels(scores, k, selected_);
+  for (uint32_t label : selected_) LabelTotals::count(labels_.listed[label]);
   for (const Hit& hit : hits_) {
     if (hit.rank <= k) LabelTotals::count(labels_.listed_hits[hit.label]);
   }

@@ -79,7 +79,7 @@ class RowPass {
   std::vector<Hit> hits_, part_hits_;
   std::vector<Positive> positives_;  // by weight descending
   std::vector<double> part_weights_, part_hit_weights_;
-  std::vector<uint32_t> listed_;
+  std::vector<uint32_t> selected_;
 };
 
 }  // namespace elias

@@ -11,4 +11,6 @@ struct Global {
   int threads = 0;  // 0: one per hardware thread
 };
 
+void add_evaluate(CLI::App& app, Global& global);
+
 }  // namespace elias::cli

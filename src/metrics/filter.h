@@ -6,12 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/ids.h"
 #include "data/csr.h"
 
 namespace elias {
 
 /// Removes the given (row, label) pairs from `scores`: the lists get shorter, nothing moves up from
 /// beyond their end. Pairs that are not there are ignored. Returns how many were removed.
-size_t remove_pairs(Csr& scores, std::vector<std::pair<uint64_t, uint32_t>> pairs);
+size_t remove_pairs(Csr& scores, std::vector<std::pair<uint64_t, LabelId>> pairs);
 
 }  // namespace elias

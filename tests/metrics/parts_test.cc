@@ -43,7 +43,13 @@ TEST(Filter, ShortensListsAndIgnoresStrangers) {
              .offsets = {0, 2, 2, 5},
              .columns = {1, 4, 0, 4, 8},
              .values = {0.1f, 0.2f, 0.3f, 0.4f, 0.5f}};
-  EXPECT_EQ(remove_pairs(scores, {{2, 8}, {0, 1}, {1, 1}, {0, 1}, {2, 3}, {77, 0}}), 2u);
+  EXPECT_EQ(remove_pairs(scores, {{2, LabelId(8)},
+                                  {0, LabelId(1)},
+                                  {1, LabelId(1)},
+                                  {0, LabelId(1)},
+                                  {2, LabelId(3)},
+                                  {77, LabelId(0)}}),
+            2u);
   EXPECT_EQ(scores.offsets, (std::vector<uint64_t>{0, 1, 1, 3}));
   EXPECT_EQ(scores.columns, (std::vector<uint32_t>{4, 0, 4}));
   EXPECT_EQ(scores.values, (std::vector<float>{0.2f, 0.3f, 0.4f}));

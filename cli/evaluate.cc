@@ -212,7 +212,7 @@ void add_evaluate(CLI::App& app, Global& global) {
     verb->add_option(name, list, what)
         ->delimiter(',')
         ->check(CLI::Range(1u, kDeepest).description(""))
-        ->type_name("K,K,...")
+        ->type_name("LIST")
         ->capture_default_str();
   };
   add_cutoffs("--k", cutoffs.k, "Cut-offs of P, nDCG, PSP, PSnDCG and coverage");

@@ -35,16 +35,16 @@ std::string cell(std::optional<double> value) {
   return value ? fmt::format("{:.2f}", 100 * *value) : "-";
 }
 
-/// The best value of a metric over the files; nothing where there is nothing to compare.
+/// The best value of a metric over the files; nothing where none stands out.
 std::optional<double> best_of(std::span<const FileEvaluation> files, const Metric& metric) {
-  std::optional<double> best;
-  if (files.size() < 2) return best;
+  std::vector<double> values;
   for (const auto& file : files) {
-    const auto value = file.result.find(metric.name);
-    if (!value) continue;
-    if (!best || (metric.lower_is_better ? *value < *best : *value > *best)) best = value;
+    if (const auto value = file.result.find(metric.name)) values.push_back(*value);
   }
-  return best;
+  if (values.empty()) return std::nullopt;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  if (*least == *most) return std::nullopt;
+  return metric.lower_is_better ? *least : *most;
 }
 
 /// "1,234,567": a long number that can be read.
@@ -83,26 +83,26 @@ void training_notes(std::string& text, const Evaluation& result, const Training*
     return;
   }
   const Propensity& propensity = training->propensity;
-  note(text, "propensities: {}, A = {}, B = {}, from {} training points", propensity.name,
-       propensity.a, propensity.b, grouped(training->points));
+  note(text, "propensities: {}, A = {}, B = {}, training points: {}", propensity.name, propensity.a,
+       propensity.b, grouped(training->points));
   if (result.unseen_positives > 0) {
-    note(text, "{} true pairs are of labels unseen in training; {} points have no other",
+    note(text, "true pairs of labels unseen in training: {}; points with no other: {}",
          grouped(result.unseen_positives), grouped(result.rows_all_unseen));
   }
 }
 
 void file_notes(std::string& text, const FileEvaluation& file, bool trained) {
   const Evaluation& result = file.result;
-  std::string counts = fmt::format("{} predictions", grouped(result.predictions));
+  std::string counts = fmt::format("predictions: {}", grouped(result.predictions));
   if (result.rows_without_predictions > 0) {
-    counts += fmt::format(", {} points without any", grouped(result.rows_without_predictions));
+    counts += fmt::format(", points without any: {}", grouped(result.rows_without_predictions));
   }
-  if (file.filtered > 0) counts += fmt::format(", {} filtered out", grouped(file.filtered));
+  if (file.filtered > 0) counts += fmt::format(", filtered out: {}", grouped(file.filtered));
   if (result.threshold) counts += fmt::format(", F1 at {}", *result.threshold);
   note(text, "{}: {}", file.name, counts);
   if (file.unknown_labels > 0) {
-    note(text, "{}: {} of its labels are not in the truth{}: is it from another label set?",
-         file.name, grouped(file.unknown_labels), trained ? " or the training data" : "");
+    note(text, "{}: labels that the truth{} does not have: {}; is it of another label set?",
+         file.name, trained ? " or the training data" : "", grouped(file.unknown_labels));
   }
   if (!result.probabilities) {
     note(text, "{}: scores are not probabilities (some are outside 0 to 1): no calibration error{}",
@@ -140,8 +140,8 @@ std::string metrics_table(std::span<const FileEvaluation> files) {
 std::string metrics_notes(std::span<const FileEvaluation> files, const Training* training) {
   const Evaluation& first = files[0].result;
   std::string text;
-  note(text, "{} points, {} true pairs on {} labels", grouped(first.rows), grouped(first.positives),
-       grouped(first.labels));
+  note(text, "points: {}, true pairs: {}, labels with a true pair: {}", grouped(first.rows),
+       grouped(first.positives), grouped(first.labels));
   if (first.rows_without_positives > 0) {
     note(
         text,

@@ -8,7 +8,6 @@
 #include "base/errors.h"
 #include "metrics/label_totals.h"
 #include "metrics/row_pass.h"
-#include "metrics/score_range.h"
 
 namespace elias {
 namespace {
@@ -17,21 +16,20 @@ constexpr size_t kRowsPerChunk = 512;
 constexpr float kDefaultThreshold = 0.5f;
 
 EvaluateSetting make_setting(const Csr& truth, const Csr& scores, const Training* training,
-                             const EvaluateOptions& options, bool probabilities) {
+                             const EvaluateOptions& options, const std::string& source) {
   size_t labels = std::max(truth.cols, scores.cols);
   if (training) labels = std::max(labels, training->counts.size());
   EvaluateSetting setting{.truth = truth,
                           .scores = scores,
                           .options = options,
-                          .probabilities = probabilities,
-                          .threshold = options.threshold,
+                          .source = source,
+                          .threshold = options.threshold.value_or(kDefaultThreshold),
                           .discounts = Discounts(options.cutoffs.deepest()),
                           .counts = {},
                           .weights = {},
                           .group_of = std::vector<uint8_t>(labels),
                           .positives = column_counts(truth)};
   setting.positives.resize(labels);
-  if (!options.threshold && probabilities) setting.threshold = kDefaultThreshold;
   if (training) {
     setting.counts = training->counts;
     setting.counts.resize(labels);
@@ -83,7 +81,8 @@ double share(double part, uint64_t whole) {
 }
 
 std::vector<Metric> figures(const EvaluateSetting& setting, const RankingSums& ranking,
-                            const LabelSums& labels, const Calibration& calibration) {
+                            const LabelSums& labels, const Calibration& calibration,
+                            bool probabilities) {
   const Cutoffs& cutoffs = setting.options.cutoffs;
   std::vector<Metric> result;
   const auto add = [&](const char* name, const std::vector<uint32_t>& list, auto value) {
@@ -102,11 +101,11 @@ std::vector<Metric> figures(const EvaluateSetting& setting, const RankingSums& r
   add("MRR", cutoffs.mrr, [&](size_t i) { return ranking.mrr(i); });
   add("coverage", cutoffs.k,
       [&](size_t i) { return share(static_cast<double>(labels.covered[i]), labels.labels); });
-  if (setting.threshold) {
+  if (setting.options.threshold || probabilities) {
     result.push_back({"micro-F1", f1_score(labels.hits, labels.predicted, labels.positives)});
     result.push_back({"macro-F1", share(labels.f1, labels.labels)});
   }
-  if (setting.probabilities) result.push_back({"ECE", calibration.error(), true});
+  if (probabilities) result.push_back({"ECE", calibration.error(), true});
   return result;
 }
 
@@ -115,10 +114,31 @@ std::vector<GroupFigures> group_figures(const EvaluateSetting& setting, const Ev
   std::vector<GroupFigures> groups;
   for (size_t g = 0; g < LabelDeciles::kGroups; ++g) {
     const LabelSums labels(setting, totals, [&](size_t l) { return setting.group_of[l] == g; });
-    groups.push_back({labels.labels, labels.positives, sums.ranking[1 + g].rows(),
-                      figures(setting, sums.ranking[1 + g], labels, sums.calibration[g])});
+    const RankingSums& ranking = sums.ranking[1 + g];
+    groups.push_back({labels.labels, labels.positives, ranking.rows(),
+                      figures(setting, ranking, labels, sums.calibration[g], sums.probabilities)});
   }
   return groups;
+}
+
+/// An evaluation with its counts, as yet without figures.
+Evaluation counted(const EvaluateSetting& setting, const EvaluateSums& sums,
+                   const LabelSums& labels) {
+  Evaluation result;
+  result.rows = setting.truth.rows();
+  result.rows_without_positives = result.rows - sums.ranking[0].rows();
+  result.rows_without_predictions = sums.rows_without_predictions;
+  result.rows_all_unseen = sums.rows_all_unseen;
+  result.positives = labels.positives;
+  for (size_t l = 0; l < setting.counts.size(); ++l) {
+    if (setting.counts[l] == 0) result.unseen_positives += setting.positives[l];
+  }
+  result.predictions = setting.scores.nonzeros();
+  result.labels = labels.labels;
+  result.probabilities = sums.probabilities;
+  result.threshold = setting.options.threshold;
+  if (sums.probabilities) result.threshold = setting.threshold;
+  return result;
 }
 
 std::vector<LabelFigures> label_figures(const EvaluateSetting& setting, const LabelTotals& totals) {
@@ -148,8 +168,7 @@ Evaluation evaluate(const Csr& truth, const Csr& scores, const Training* trainin
   ELIAS_ASSERT(truth.rows() < std::numeric_limits<uint32_t>::max());
   ELIAS_ASSERT(!options.groups || training);
   ELIAS_ASSERT(!options.labels || !options.cutoffs.k.empty());
-  const EvaluateSetting setting =
-      make_setting(truth, scores, training, options, check_scores(scores, source, pool));
+  const EvaluateSetting setting = make_setting(truth, scores, training, options, source);
   LabelTotals totals(setting.positives.size());
   if (options.labels) {
     totals.listed.resize(setting.positives.size());
@@ -157,22 +176,10 @@ Evaluation evaluate(const Csr& truth, const Csr& scores, const Training* trainin
   }
   const EvaluateSums sums = sum_rows(setting, totals, pool);
 
-  Evaluation result;
-  for (const Calibration& group : sums.calibration) result.calibration.add(group);
   const LabelSums all(setting, totals, [](size_t) { return true; });
-  result.rows = truth.rows();
-  result.rows_without_positives = result.rows - sums.ranking[0].rows();
-  result.rows_without_predictions = sums.rows_without_predictions;
-  result.rows_all_unseen = sums.rows_all_unseen;
-  result.positives = all.positives;
-  for (size_t l = 0; l < setting.counts.size(); ++l) {
-    if (setting.counts[l] == 0) result.unseen_positives += setting.positives[l];
-  }
-  result.predictions = scores.nonzeros();
-  result.labels = all.labels;
-  result.probabilities = setting.probabilities;
-  result.threshold = setting.threshold;
-  result.metrics = figures(setting, sums.ranking[0], all, result.calibration);
+  Evaluation result = counted(setting, sums, all);
+  for (const Calibration& group : sums.calibration) result.calibration.add(group);
+  result.metrics = figures(setting, sums.ranking[0], all, result.calibration, sums.probabilities);
   if (options.groups) result.groups = group_figures(setting, sums, totals);
   if (options.labels) result.by_label = label_figures(setting, totals);
   return result;

@@ -7,14 +7,14 @@ namespace elias {
 namespace {
 
 /// std::lower_bound without branches: in lists of a hundred nearly every step is mispredicted.
-size_t first_not_below(std::span<const uint32_t> columns, size_t from, uint32_t label) {
-  size_t size = columns.size() - from;
+size_t first_not_below(std::span<const uint32_t> columns, uint32_t label) {
+  size_t first = 0, size = columns.size();
   while (size > 1) {
     const size_t half = size / 2;
-    from += half * static_cast<size_t>(columns[from + half - 1] < label);
+    first += half & -static_cast<size_t>(columns[first + half - 1] < label);
     size -= half;
   }
-  return from + static_cast<size_t>(size == 1 && columns[from] < label);
+  return first + static_cast<size_t>(size == 1 && columns[first] < label);
 }
 
 uint32_t rank_of(std::span<const float> values, size_t index) {
@@ -30,14 +30,14 @@ uint32_t rank_of(std::span<const float> values, size_t index) {
 
 void ranked_hits(const CsrRow& truth, const CsrRow& scores, std::vector<Hit>& hits) {
   hits.clear();
-  size_t from = 0;
   for (size_t i = 0; i < truth.size(); ++i) {
     if (!(truth.values[i] > 0)) continue;
     const uint32_t label = truth.columns[i];
-    from = first_not_below(scores.columns, from, label);
-    if (from == scores.size()) break;
-    if (scores.columns[from] != label) continue;
-    hits.push_back({label, rank_of(scores.values, from), scores.values[from]});
+    // From the start each time, not from where the last search ended: searches that do not depend
+    // on each other overlap.
+    const size_t index = first_not_below(scores.columns, label);
+    if (index == scores.size() || scores.columns[index] != label) continue;
+    hits.push_back({label, rank_of(scores.values, index), scores.values[index]});
   }
   std::sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) { return a.rank < b.rank; });
 }

@@ -1,18 +1,71 @@
 #include "metrics/row_pass.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "base/errors.h"
+#include "metrics/score_range.h"
 
 namespace elias {
 
 void RowPass::add_row(size_t row) {
   const CsrRow truth = setting_.truth.row(row), scores = setting_.scores.row(row);
+  // First what reads the row from end to end: the searches after it then find it in the cache.
+  const ScoreRange range = score_range(scores.values);
+  if (!range.finite) refuse(row, scores);
+  if (range.probabilities) {
+    add_pairs(scores);
+  } else {
+    sums_.probabilities = false;
+  }
+  add_predicted(scores);
   ranked_hits(truth, scores, hits_);
-  sums_.rows_without_predictions += scores.size() == 0;
+  for (const Hit& hit : hits_) add_hit(hit, range.probabilities);
   add_ranking(truth);
-  if (setting_.threshold) add_threshold(scores, *setting_.threshold);
-  if (setting_.probabilities) add_calibration(scores);
-  for (const Hit& hit : hits_) LabelTotals::lower(labels_.best_rank[hit.label], hit.rank);
   if (setting_.options.labels) add_listed(scores);
+  sums_.rows_without_predictions += scores.size() == 0;
+}
+
+void RowPass::refuse(size_t row, const CsrRow& scores) const {
+  const auto bad = std::find_if(scores.values.begin(), scores.values.end(),
+                                [](float score) { return !std::isfinite(score); });
+  throw InputError("{}: row {}, label {}: the score is {}, not a finite number: mend or remove it",
+                   setting_.source, row, scores.columns[bad - scores.values.begin()], *bad);
+}
+
+void RowPass::add_pairs(const CsrRow& scores) {
+  if (!setting_.options.groups) return sums_.calibration[0].add_pairs(scores.values);
+  for (size_t i = 0; i < scores.size(); ++i) {
+    sums_.calibration[setting_.group_of[scores.columns[i]]].add_pair(scores.values[i], i);
+  }
+}
+
+void RowPass::add_predicted(const CsrRow& scores) {
+  // Few scores reach the threshold: a block is looked at one by one only if any of it does.
+  constexpr size_t kBlock = 16;
+  const size_t size = scores.size();
+  for (size_t begin = 0; begin < size; begin += kBlock) {
+    const size_t end = std::min(begin + kBlock, size);
+    if (end == begin + kBlock) {
+      uint32_t reached = 0;
+      for (size_t i = 0; i < kBlock; ++i) {
+        reached += scores.values[begin + i] >= setting_.threshold;
+      }
+      if (reached == 0) continue;
+    }
+    for (size_t i = begin; i < end; ++i) {
+      if (scores.values[i] < setting_.threshold) continue;
+      LabelTotals::count(labels_.predicted[scores.columns[i]]);
+    }
+  }
+}
+
+void RowPass::add_hit(const Hit& hit, bool probability) {
+  LabelTotals::lower(labels_.best_rank[hit.label], hit.rank);
+  if (hit.score >= setting_.threshold) LabelTotals::count(labels_.hits[hit.label]);
+  if (probability) {
+    sums_.calibration[setting_.group_of[hit.label]].add_hit(hit.score);
+  }
 }
 
 void RowPass::add_ranking(const CsrRow& truth) {
@@ -56,29 +109,6 @@ void RowPass::add_part(size_t slot, In in) {
   }
   sums_.ranking[slot].add_row(count, part_hits_, part_weights_, part_hit_weights_,
                               setting_.options.cutoffs, setting_.discounts);
-}
-
-void RowPass::add_threshold(const CsrRow& scores, float threshold) {
-  // Collected without a branch, which would be mispredicted at every score above the threshold.
-  selected_.resize(scores.size());
-  size_t count = 0;
-  for (size_t i = 0; i < scores.size(); ++i) {
-    selected_[count] = scores.columns[i];
-    count += scores.values[i] >= threshold;
-  }
-  for (size_t i = 0; i < count; ++i) LabelTotals::count(labels_.predicted[selected_[i]]);
-  for (const Hit& hit : hits_) {
-    if (hit.score >= threshold) LabelTotals::count(labels_.hits[hit.label]);
-  }
-}
-
-void RowPass::add_calibration(const CsrRow& scores) {
-  for (size_t i = 0; i < scores.size(); ++i) {
-    sums_.calibration[setting_.group_of[scores.columns[i]]].add_pair(scores.values[i], i);
-  }
-  for (const Hit& hit : hits_) {
-    sums_.calibration[setting_.group_of[hit.label]].add_hit(hit.score);
-  }
 }
 
 void RowPass::add_listed(const CsrRow& scores) {

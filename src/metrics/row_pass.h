@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "data/csr.h"
@@ -24,8 +24,8 @@ struct EvaluateSetting {
   const Csr& truth;
   const Csr& scores;
   const EvaluateOptions& options;
-  bool probabilities;
-  std::optional<float> threshold;
+  const std::string& source;  // the name of the predictions
+  float threshold;
   Discounts discounts;
   std::vector<uint64_t> counts;     // L training counts; empty without training data
   std::vector<double> weights;      // L inverse propensities; empty likewise
@@ -42,12 +42,14 @@ struct EvaluateSums {
   void add(const EvaluateSums& other) {
     for (size_t i = 0; i < ranking.size(); ++i) ranking[i].add(other.ranking[i]);
     for (size_t i = 0; i < calibration.size(); ++i) calibration[i].add(other.calibration[i]);
+    probabilities = probabilities && other.probabilities;
     rows_without_predictions += other.rows_without_predictions;
     rows_all_unseen += other.rows_all_unseen;
   }
 
   std::vector<RankingSums> ranking;      // [0] all labels, [1 + g] those of group g
-  std::vector<Calibration> calibration;  // [g]
+  std::vector<Calibration> calibration;  // [g]; of rows whose scores are all in [0, 1]
+  bool probabilities = true;             // that is all rows
   uint64_t rows_without_predictions = 0;
   uint64_t rows_all_unseen = 0;
 };
@@ -66,11 +68,13 @@ class RowPass {
     double weight;
   };
 
+  [[noreturn]] void refuse(size_t row, const CsrRow& scores) const;
+  void add_pairs(const CsrRow& scores);
+  void add_predicted(const CsrRow& scores);
+  void add_hit(const Hit& hit, bool probability);
   void add_ranking(const CsrRow& truth);
   template <typename In>
   void add_part(size_t slot, In in);
-  void add_threshold(const CsrRow& scores, float threshold);
-  void add_calibration(const CsrRow& scores);
   void add_listed(const CsrRow& scores);
 
   const EvaluateSetting& setting_;

@@ -19,11 +19,16 @@ size_t first_not_below(std::span<const uint32_t> columns, uint32_t label) {
 
 uint32_t rank_of(std::span<const float> values, size_t index) {
   const float score = values[index];
-  uint32_t better = 0;
-  // Columns ascend within a row: an equal score further left belongs to a lower label and wins.
-  for (size_t i = 0; i < index; ++i) better += values[i] >= score;
-  for (size_t i = index + 1; i < values.size(); ++i) better += values[i] > score;
-  return better + 1;
+  uint32_t better = 0, as_good = 0;
+  for (const float other : values) {
+    better += other > score;
+    as_good += other >= score;
+  }
+  if (as_good == better + 1) return as_good;
+  // A tie. Columns ascend within a row: what stands further left has the lower label and wins.
+  return better + 1 +
+         static_cast<uint32_t>(
+             std::count(values.begin(), values.begin() + static_cast<ptrdiff_t>(index), score));
 }
 
 }  // namespace

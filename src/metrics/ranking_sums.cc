@@ -6,12 +6,6 @@
 namespace elias {
 namespace {
 
-size_t hits_within(std::span<const Hit> hits, uint32_t k) {
-  size_t count = 0;
-  while (count < hits.size() && hits[count].rank <= k) ++count;
-  return count;
-}
-
 template <typename T>
 void add_to(std::vector<T>& sum, const std::vector<T>& other) {
   for (size_t i = 0; i < sum.size(); ++i) sum[i] += other[i];
@@ -48,18 +42,18 @@ void RankingSums::add_row(size_t positives, std::span<const Hit> hits,
                           std::span<const double> weights, std::span<const double> hit_weights,
                           const Cutoffs& cutoffs, const Discounts& discounts) {
   ++rows_;
+  double dcg = 0;
+  size_t h = 0;  // hits within the cut-off, which grows
   for (size_t i = 0; i < cutoffs.k.size(); ++i) {
-    const uint32_t k = cutoffs.k[i];
-    const size_t count = hits_within(hits, k);
-    double dcg = 0;
-    for (const Hit& hit : hits.first(count)) dcg += discounts.at(hit.rank);
-    hits_[i] += count;
-    ndcg_[i] += dcg / discounts.ideal(std::min<size_t>(k, positives));
-    if (!weights.empty()) add_weights(i, k, hits.first(count), weights, hit_weights, discounts);
+    for (; h < hits.size() && hits[h].rank <= cutoffs.k[i]; ++h) dcg += discounts.at(hits[h].rank);
+    hits_[i] += h;
+    ndcg_[i] += dcg / discounts.ideal(std::min<size_t>(cutoffs.k[i], positives));
   }
+  if (!weights.empty()) add_weights(hits, weights, hit_weights, cutoffs, discounts);
+  h = 0;
   for (size_t i = 0; i < cutoffs.recall.size(); ++i) {
-    const size_t count = hits_within(hits, cutoffs.recall[i]);
-    recall_[i] += static_cast<double>(count) / static_cast<double>(positives);
+    while (h < hits.size() && hits[h].rank <= cutoffs.recall[i]) ++h;
+    recall_[i] += static_cast<double>(h) / static_cast<double>(positives);
   }
   if (hits.empty()) return;
   for (size_t i = 0; i < cutoffs.mrr.size(); ++i) {
@@ -67,23 +61,25 @@ void RankingSums::add_row(size_t positives, std::span<const Hit> hits,
   }
 }
 
-void RankingSums::add_weights(size_t i, uint32_t k, std::span<const Hit> hits,
-                              std::span<const double> weights, std::span<const double> hit_weights,
+void RankingSums::add_weights(std::span<const Hit> hits, std::span<const double> weights,
+                              std::span<const double> hit_weights, const Cutoffs& cutoffs,
                               const Discounts& discounts) {
   double gain = 0, dcg = 0, best_gain = 0, best_dcg = 0;
-  for (size_t h = 0; h < hits.size(); ++h) {
-    gain += hit_weights[h];
-    dcg += hit_weights[h] * discounts.at(hits[h].rank);
+  size_t h = 0, j = 0;  // hits within the cut-off, true labels that fit into it
+  for (size_t i = 0; i < cutoffs.k.size(); ++i) {
+    for (; h < hits.size() && hits[h].rank <= cutoffs.k[i]; ++h) {
+      gain += hit_weights[h];
+      dcg += hit_weights[h] * discounts.at(hits[h].rank);
+    }
+    for (; j < weights.size() && j < cutoffs.k[i]; ++j) {
+      best_gain += weights[j];
+      best_dcg += weights[j] * discounts.at(static_cast<uint32_t>(j + 1));
+    }
+    gain_[i] += gain;
+    best_gain_[i] += best_gain;
+    dcg_gain_[i] += dcg / discounts.ideal(j);
+    best_dcg_gain_[i] += best_dcg / discounts.ideal(j);
   }
-  const size_t reachable = std::min<size_t>(k, weights.size());
-  for (size_t j = 0; j < reachable; ++j) {
-    best_gain += weights[j];
-    best_dcg += weights[j] * discounts.at(static_cast<uint32_t>(j + 1));
-  }
-  gain_[i] += gain;
-  best_gain_[i] += best_gain;
-  dcg_gain_[i] += dcg / discounts.ideal(reachable);
-  best_dcg_gain_[i] += best_dcg / discounts.ideal(reachable);
 }
 
 void RankingSums::add(const RankingSums& other) {

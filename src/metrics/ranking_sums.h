@@ -56,8 +56,9 @@ class RankingSums {
 
  private:
   static double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
-  void add_weights(size_t i, uint32_t k, std::span<const Hit> hits, std::span<const double> weights,
-                   std::span<const double> hit_weights, const Discounts& discounts);
+  void add_weights(std::span<const Hit> hits, std::span<const double> weights,
+                   std::span<const double> hit_weights, const Cutoffs& cutoffs,
+                   const Discounts& discounts);
 
   uint64_t rows_ = 0;  // with at least one true label
   std::vector<uint64_t> hits_;

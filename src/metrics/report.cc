@@ -35,16 +35,16 @@ std::string cell(std::optional<double> value) {
   return value ? fmt::format("{:.2f}", 100 * *value) : "-";
 }
 
-/// The best value of a metric over the files; nothing where none stands out.
-std::optional<double> best_of(std::span<const FileEvaluation> files, const Metric& metric) {
+/// The best value of a metric over the files as the table shows it; nothing where none stands out.
+std::optional<std::string> best_cell(std::span<const FileEvaluation> files, const Metric& metric) {
   std::vector<double> values;
   for (const auto& file : files) {
     if (const auto value = file.result.find(metric.name)) values.push_back(*value);
   }
   if (values.empty()) return std::nullopt;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  if (*least == *most) return std::nullopt;
-  return metric.lower_is_better ? *least : *most;
+  if (cell(*least) == cell(*most)) return std::nullopt;
+  return cell(metric.lower_is_better ? *least : *most);
 }
 
 /// "1,234,567": a long number that can be read.
@@ -124,13 +124,12 @@ std::string metrics_table(std::span<const FileEvaluation> files) {
   for (const auto& name : names) text += fmt::format("  {:>{}} ", name, kCell);
   end_line();
   for (const Metric& metric : metric_rows(files)) {
-    const auto best = best_of(files, metric);
+    const auto best = best_cell(files, metric);
     text += fmt::format("{:<{}}", metric.name, kName);
     for (size_t i = 0; i < files.size(); ++i) {
-      const auto value = files[i].result.find(metric.name);
-      const bool marked = best && value && *value == *best;
-      text += fmt::format("  {:>{}}{}", cell(value), std::max(kCell, names[i].size()),
-                          marked ? '*' : ' ');
+      const std::string value = cell(files[i].result.find(metric.name));
+      text += fmt::format("  {:>{}}{}", value, std::max(kCell, names[i].size()),
+                          value == best ? '*' : ' ');
     }
     end_line();
   }
@@ -143,10 +142,8 @@ std::string metrics_notes(std::span<const FileEvaluation> files, const Training*
   note(text, "points: {}, true pairs: {}, labels with a true pair: {}", grouped(first.rows),
        grouped(first.positives), grouped(first.labels));
   if (first.rows_without_positives > 0) {
-    note(
-        text,
-        "{} points have no true label: they count as zero in P and are left out of nDCG, R and MRR",
-        grouped(first.rows_without_positives));
+    note(text, "points without a true label: {} (zero in P, left out of nDCG, R and MRR)",
+         grouped(first.rows_without_positives));
   }
   training_notes(text, first, training);
   for (const auto& file : files) file_notes(text, file, training != nullptr);

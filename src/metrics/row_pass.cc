@@ -7,6 +7,15 @@
 #include "metrics/score_range.h"
 
 namespace elias {
+namespace {
+
+uint32_t count_reached(const float* scores, size_t size, float threshold) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < size; ++i) count += scores[i] >= threshold;
+  return count;
+}
+
+}  // namespace
 
 void RowPass::add_row(size_t row) {
   const CsrRow truth = setting_.truth.row(row), scores = setting_.scores.row(row);
@@ -41,20 +50,14 @@ void RowPass::add_pairs(const CsrRow& scores) {
 }
 
 void RowPass::add_predicted(const CsrRow& scores) {
+  const float threshold = setting_.threshold;
   // Few scores reach the threshold: a block is looked at one by one only if any of it does.
-  constexpr size_t kBlock = 16;
-  const size_t size = scores.size();
-  for (size_t begin = 0; begin < size; begin += kBlock) {
-    const size_t end = std::min(begin + kBlock, size);
-    if (end == begin + kBlock) {
-      uint32_t reached = 0;
-      for (size_t i = 0; i < kBlock; ++i) {
-        reached += scores.values[begin + i] >= setting_.threshold;
-      }
-      if (reached == 0) continue;
-    }
+  constexpr size_t kBlock = 32;
+  for (size_t begin = 0; begin < scores.size(); begin += kBlock) {
+    const size_t end = std::min(begin + kBlock, scores.size());
+    if (count_reached(scores.values.data() + begin, end - begin, threshold) == 0) continue;
     for (size_t i = begin; i < end; ++i) {
-      if (scores.values[i] < setting_.threshold) continue;
+      if (scores.values[i] < threshold) continue;
       LabelTotals::count(labels_.predicted[scores.columns[i]]);
     }
   }

@@ -1,7 +1,8 @@
 // Which values scores take: what may be computed from them depends on it.
 #pragma once
 
-#include <bit>
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -13,17 +14,15 @@ struct ScoreRange {
 };
 
 inline ScoreRange score_range(std::span<const float> scores) {
-  constexpr uint32_t kMinusZero = 0x80000000, kExponent = 0x7f800000;
-  constexpr uint32_t kOne = std::bit_cast<uint32_t>(1.0f);
-  // On the bits, because sums of comparisons of whole numbers are what compilers vectorise. As
-  // whole numbers, all floats but those in [0, 1] and minus zero are above one.
-  uint32_t outside = 0, infinite = 0;
+  // A sum of comparisons, without a way out in the middle, is what compilers vectorise.
+  uint32_t inside = 0;
   for (const float score : scores) {
-    const auto bits = std::bit_cast<uint32_t>(score);
-    outside += static_cast<uint32_t>(bits > kOne) & static_cast<uint32_t>(bits != kMinusZero);
-    infinite += (bits & kExponent) == kExponent;
+    inside += static_cast<uint32_t>(score >= 0.0f) & static_cast<uint32_t>(score <= 1.0f);
   }
-  return {infinite == 0, outside == 0};
+  if (inside == scores.size()) return {};
+  const bool finite =
+      std::all_of(scores.begin(), scores.end(), [](float score) { return std::isfinite(score); });
+  return {finite, false};
 }
 
 }  // namespace elias

@@ -1,0 +1,236 @@
+// elias evaluate: how good are these predictions? The figures are defined in docs/metrics.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/atomic_file.h"
+#include "base/errors.h"
+#include "cli/verbs.h"
+#include "data/label_matrix.h"
+#include "data/predictions.h"
+#include "metrics/evaluate.h"
+#include "metrics/filter.h"
+#include "metrics/report.h"
+
+namespace elias::cli {
+namespace {
+
+constexpr uint32_t kDeepest = 1'000'000;
+
+constexpr const char* kExamples = R"(Examples:
+  Compare two systems on the same test points, names taken from a label file:
+    elias evaluate --truth test.tsv --train train.tsv --labels labels.txt
+                   --predictions ours.tsv theirs.npz
+
+  Head and tail of one system, as in the literature on Amazon data, figures of every
+  label into a file:
+    elias evaluate --truth Y.tst.npz --train Y.trn.npz --propensity amazon
+                   --filter filter_labels_test.txt --predictions scores.npz
+                   --deciles --per-label labels.tsv)";
+
+struct Options {
+  std::string truth, train, labels, filter, per_label;
+  std::vector<std::string> predictions;
+  std::string format, prediction_format, propensity = "default";
+  EvaluateOptions evaluate;
+  double threshold = 0;
+  bool has_threshold = false, json = false;
+};
+
+/// The files that all predictions are held against.
+struct Reference {
+  LabelSpace labels;
+  LabelMatrix truth;
+  std::optional<Training> training;
+  uint64_t known_labels = 0;      // in truth, training data and label file
+  std::optional<uint64_t> width;  // where one of these files says how many there are
+  std::vector<std::pair<uint64_t, LabelId>> filter;
+
+  const Training* trained() const { return training ? &*training : nullptr; }
+};
+
+std::optional<Format> format_option(const std::string& name) {
+  return name.empty() ? std::nullopt : std::optional(format_from_name(name));
+}
+
+void tidy(std::vector<uint32_t>& cutoffs) {
+  std::sort(cutoffs.begin(), cutoffs.end());
+  cutoffs.erase(std::unique(cutoffs.begin(), cutoffs.end()), cutoffs.end());
+}
+
+void check_options(Options& options) {
+  EvaluateOptions& evaluate = options.evaluate;
+  for (auto* list : {&evaluate.cutoffs.k, &evaluate.cutoffs.recall, &evaluate.cutoffs.mrr}) {
+    tidy(*list);
+  }
+  if (options.has_threshold) {
+    if (!std::isfinite(options.threshold)) {
+      throw InputError("--threshold {}: is not a finite number: give a score", options.threshold);
+    }
+    evaluate.threshold = static_cast<float>(options.threshold);
+  }
+  if (!options.per_label.empty() && options.predictions.size() > 1) {
+    throw InputError(
+        "--per-label: holds the labels of one file of predictions, {} are given: "
+        "evaluate them one by one",
+        options.predictions.size());
+  }
+  evaluate.groups = evaluate.groups && !options.train.empty();
+  evaluate.labels = !options.per_label.empty();
+}
+
+void read_training(const Options& options, const ReadOptions& reading, Reference& reference,
+                   ThreadPool& pool) {
+  const LabelMatrix train = read_label_matrix(options.train, reading, reference.labels, pool);
+  const auto& width = reference.truth.promised;
+  if (width && train.promised && *width != *train.promised) {
+    throw InputError("{}: has {} labels, {} has {}: give truth and training data of one label set",
+                     options.train, *train.promised, options.truth, *width);
+  }
+  if (train.promised) reference.width = train.promised;
+  reference.training = Training{.points = train.labels.rows(),
+                                .counts = column_counts(train.labels),
+                                .propensity = propensity_from_name(options.propensity)};
+}
+
+Reference read_reference(const Options& options, ThreadPool& pool) {
+  Reference reference;
+  if (!options.labels.empty()) reference.labels = LabelSpace::read(options.labels);
+  const ReadOptions reading{.format = format_option(options.format)};
+  reference.truth = read_label_matrix(options.truth, reading, reference.labels, pool);
+  reference.width = reference.truth.promised;
+  if (!options.train.empty()) read_training(options, reading, reference, pool);
+  LabelSpace& labels = reference.labels;
+  reference.known_labels = labels.size();
+  if (options.filter.empty()) return reference;
+  if (!labels.closed() && labels.form() == LabelForm::kNames) {
+    throw InputError(
+        "{}: a filter holds label ids, but the labels are names: say with --labels "
+        "which id is which name",
+        options.filter);
+  }
+  reference.filter = read_filter(options.filter, reference.truth.labels.rows(), labels.size());
+  return reference;
+}
+
+/// Throws InputError if a label is beyond a width that truth or training data promise.
+void check_width(const Csr& scores, const std::string& path, const Options& options,
+                 uint64_t width) {
+  const auto bad = std::find_if(scores.columns.begin(), scores.columns.end(),
+                                [&](uint32_t label) { return label >= width; });
+  if (bad == scores.columns.end()) return;
+  const auto entry = static_cast<uint64_t>(bad - scores.columns.begin());
+  const auto row = std::upper_bound(scores.offsets.begin(), scores.offsets.end(), entry);
+  throw InputError(
+      "{}: row {} predicts label {}, but {} has {} labels (ids start at 0): are these "
+      "predictions for another label set?",
+      path, row - scores.offsets.begin() - 1, *bad, options.truth, width);
+}
+
+uint64_t count_unknown(const Csr& scores, uint64_t known) {
+  std::vector<uint32_t> unknown;
+  std::copy_if(scores.columns.begin(), scores.columns.end(), std::back_inserter(unknown),
+               [&](uint32_t label) { return label >= known; });
+  tidy(unknown);
+  return unknown.size();
+}
+
+FileEvaluation evaluate_file(const std::string& path, const Options& options, Reference& reference,
+                             ThreadPool& pool) {
+  const Csr& truth = reference.truth.labels;
+  Csr scores = read_predictions(path, format_option(options.prediction_format), LabelForm::kUnknown,
+                                reference.labels, pool);
+  if (scores.rows() != truth.rows()) {
+    throw InputError(
+        "{}: has {} rows, {} has {} points: give one row of predictions for each point", path,
+        scores.rows(), options.truth, truth.rows());
+  }
+  if (reference.width) check_width(scores, path, options, *reference.width);
+  FileEvaluation file{.name = path, .filtered = 0, .unknown_labels = 0, .result = {}};
+  file.unknown_labels = count_unknown(scores, reference.known_labels);
+  file.filtered = remove_pairs(scores, reference.filter);
+  file.result = evaluate(truth, scores, reference.trained(), options.evaluate, pool, path);
+  return file;
+}
+
+void print_tables(const std::vector<FileEvaluation>& files, const Training* training,
+                  const LabelDeciles& deciles) {
+  fmt::print("{}\n{}", metrics_table(files), metrics_notes(files, training));
+  for (const auto& file : files) {
+    if (!file.result.groups.empty()) fmt::print("\n{}", decile_table(file, deciles));
+  }
+}
+
+void run_evaluate(Options& options, const Global& global) {
+  check_options(options);
+  ThreadPool pool(global.threads);
+  Reference reference = read_reference(options, pool);
+  std::vector<FileEvaluation> files;
+  for (const auto& path : options.predictions) {
+    files.push_back(evaluate_file(path, options, reference, pool));
+  }
+  LabelDeciles deciles;
+  if (reference.training) deciles = label_deciles(reference.training->counts);
+  if (options.json) {
+    fmt::print("{}\n", evaluation_json(files, reference.trained(), &deciles).dump(2));
+  } else {
+    print_tables(files, reference.trained(), deciles);
+  }
+  if (!options.per_label.empty()) {
+    write_file(options.per_label,
+               label_tsv(files[0].result, reference.trained(), reference.labels));
+  }
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, const Global& global) {
+  const auto options = std::make_shared<Options>();
+  Cutoffs& cutoffs = options->evaluate.cutoffs;
+  CLI::App* verb = app.add_subcommand("evaluate", "Measure predictions against the truth");
+  verb->footer(kExamples);
+  verb->add_option("--truth", options->truth, "True labels: points, or a label matrix")
+      ->required()
+      ->type_name("FILE");
+  verb->add_option("--predictions", options->predictions, "Scored labels, one file or several")
+      ->required()
+      ->type_name("FILE");
+  verb->add_option("--train", options->train, "Training labels, for propensities and deciles")
+      ->type_name("FILE");
+  verb->add_option("--labels", options->labels, "Label names, one a line")->type_name("FILE");
+  verb->add_option("--filter", options->filter, "Pairs 'row label' that must not be predicted")
+      ->type_name("FILE");
+  verb->add_option("--propensity", options->propensity,
+                   "amazon, wikipedia, default, or the constants as A,B")
+      ->type_name("NAME|A,B")
+      ->capture_default_str();
+  const auto add_cutoffs = [&](const char* name, std::vector<uint32_t>& list, const char* what) {
+    verb->add_option(name, list, what)
+        ->delimiter(',')
+        ->check(CLI::Range(1u, kDeepest).description(""))
+        ->type_name("LIST")
+        ->capture_default_str();
+  };
+  add_cutoffs("--k", cutoffs.k, "Cut-offs of P, nDCG, PSP, PSnDCG and coverage");
+  add_cutoffs("--recall-k", cutoffs.recall, "Cut-offs of R");
+  add_cutoffs("--mrr-k", cutoffs.mrr, "Cut-offs of MRR");
+  verb->add_option("--threshold", options->threshold,
+                   "Score from which a pair counts as predicted in F1 (0.5 for probabilities)")
+      ->type_name("SCORE")
+      ->each([options](const std::string&) { options->has_threshold = true; });
+  verb->add_flag("--deciles", options->evaluate.groups, "Figures by label frequency too");
+  verb->add_option("--per-label", options->per_label, "Write the figures of each label, as TSV")
+      ->type_name("FILE");
+  verb->add_option("--format", options->format, "Format of truth and training data")
+      ->type_name("NAME");
+  verb->add_option("--prediction-format", options->prediction_format, "Format of predictions")
+      ->type_name("NAME");
+  verb->add_flag("--json", options->json, "Print JSON");
+  verb->callback([options, &global] { run_evaluate(*options, global); });
+}
+
+}  // namespace elias::cli

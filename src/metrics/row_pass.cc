@@ -1,0 +1,126 @@
+#include "metrics/row_pass.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/errors.h"
+#include "metrics/score_range.h"
+
+namespace elias {
+namespace {
+
+uint32_t count_reached(const float* scores, size_t size, float threshold) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < size; ++i) count += scores[i] >= threshold;
+  return count;
+}
+
+}  // namespace
+
+void RowPass::add_row(size_t row) {
+  const CsrRow truth = setting_.truth.row(row), scores = setting_.scores.row(row);
+  // First what reads the row from end to end: the searches after it then find it in the cache.
+  const ScoreRange range = score_range(scores.values);
+  if (!range.finite) refuse(row, scores);
+  if (range.probabilities) {
+    add_pairs(scores);
+  } else {
+    sums_.probabilities = false;
+  }
+  add_predicted(scores);
+  ranked_hits(truth, scores, hits_);
+  for (const Hit& hit : hits_) add_hit(hit, range.probabilities);
+  add_ranking(truth);
+  if (setting_.options.labels) add_listed(scores);
+  sums_.rows_without_predictions += scores.size() == 0;
+}
+
+void RowPass::refuse(size_t row, const CsrRow& scores) const {
+  const auto bad = std::find_if(scores.values.begin(), scores.values.end(),
+                                [](float score) { return !std::isfinite(score); });
+  throw InputError("{}: row {}, label {}: the score is {}, not a finite number: mend or remove it",
+                   setting_.source, row, scores.columns[bad - scores.values.begin()], *bad);
+}
+
+void RowPass::add_pairs(const CsrRow& scores) {
+  if (!setting_.options.groups) return sums_.calibration[0].add_pairs(scores.values);
+  for (size_t i = 0; i < scores.size(); ++i) {
+    sums_.calibration[setting_.group_of[scores.columns[i]]].add_pair(scores.values[i], i);
+  }
+}
+
+void RowPass::add_predicted(const CsrRow& scores) {
+  const float threshold = setting_.threshold;
+  // Few scores reach the threshold: a block is looked at one by one only if any of it does.
+  constexpr size_t kBlock = 32;
+  for (size_t begin = 0; begin < scores.size(); begin += kBlock) {
+    const size_t end = std::min(begin + kBlock, scores.size());
+    if (count_reached(scores.values.data() + begin, end - begin, threshold) == 0) continue;
+    for (size_t i = begin; i < end; ++i) {
+      if (scores.values[i] < threshold) continue;
+      LabelTotals::count(labels_.predicted[scores.columns[i]]);
+    }
+  }
+}
+
+void RowPass::add_hit(const Hit& hit, bool probability) {
+  LabelTotals::lower(labels_.best_rank[hit.label], hit.rank);
+  if (hit.score >= setting_.threshold) LabelTotals::count(labels_.hits[hit.label]);
+  if (probability) {
+    sums_.calibration[setting_.group_of[hit.label]].add_hit(hit.score);
+  }
+}
+
+void RowPass::add_ranking(const CsrRow& truth) {
+  positives_.clear();
+  bool all_unseen = !setting_.counts.empty();
+  uint32_t groups = 0;
+  for (size_t i = 0; i < truth.size(); ++i) {
+    if (!(truth.values[i] > 0)) continue;
+    const uint32_t label = truth.columns[i];
+    const uint8_t group = setting_.group_of[label];
+    positives_.push_back({group, setting_.weights.empty() ? 0 : setting_.weights[label]});
+    groups |= 1u << group;
+    all_unseen = all_unseen && setting_.counts[label] == 0;
+  }
+  if (positives_.empty()) return;
+  sums_.rows_all_unseen += all_unseen;
+  std::sort(positives_.begin(), positives_.end(),
+            [](const Positive& a, const Positive& b) { return a.weight > b.weight; });
+  add_part(0, [](uint8_t) { return true; });
+  if (!setting_.options.groups) return;
+  for (uint8_t g = 0; g < LabelDeciles::kGroups; ++g) {
+    if (groups & (1u << g)) add_part(1 + g, [g](uint8_t group) { return group == g; });
+  }
+}
+
+template <typename In>
+void RowPass::add_part(size_t slot, In in) {
+  part_weights_.clear();
+  part_hits_.clear();
+  part_hit_weights_.clear();
+  size_t count = 0;
+  for (const Positive& positive : positives_) {
+    if (!in(positive.group)) continue;
+    ++count;
+    if (!setting_.weights.empty()) part_weights_.push_back(positive.weight);
+  }
+  for (const Hit& hit : hits_) {
+    if (!in(setting_.group_of[hit.label])) continue;
+    part_hits_.push_back(hit);
+    if (!setting_.weights.empty()) part_hit_weights_.push_back(setting_.weights[hit.label]);
+  }
+  sums_.ranking[slot].add_row(count, part_hits_, part_weights_, part_hit_weights_,
+                              setting_.options.cutoffs, setting_.discounts);
+}
+
+void RowPass::add_listed(const CsrRow& scores) {
+  const uint32_t k = setting_.options.cutoffs.k.back();
+  top_labels(scores, k, selected_);
+  for (uint32_t label : selected_) LabelTotals::count(labels_.listed[label]);
+  for (const Hit& hit : hits_) {
+    if (hit.rank <= k) LabelTotals::count(labels_.listed_hits[hit.label]);
+  }
+}
+
+}  // namespace elias

@@ -1,5 +1,6 @@
 #include "base/errors.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -9,8 +10,13 @@ std::string system_error_text() { return std::strerror(errno); }
 
 std::string shown(std::string_view value) {
   constexpr size_t kLongest = 40;
+  size_t cut = std::min(value.size(), kLongest);
+  // Do not cut a UTF-8 sequence in half.
+  while (cut < value.size() && cut > 0 && (static_cast<unsigned char>(value[cut]) & 0xc0) == 0x80) {
+    --cut;
+  }
   std::string text = "'";
-  for (char c : value.substr(0, kLongest)) {
+  for (char c : value.substr(0, cut)) {
     const auto byte = static_cast<unsigned char>(c);
     // Bytes from 0x80 on stay as they are: labels in any script remain readable in the message.
     if (byte < 0x20 || byte == 0x7f) {
@@ -19,13 +25,7 @@ std::string shown(std::string_view value) {
       text += c;
     }
   }
-  if (value.size() > kLongest) {
-    // Do not cut a UTF-8 sequence in half.
-    while ((static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
-    if (static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
-    text += "...";
-  }
-  return text + "'";
+  return text + (cut < value.size() ? "...'" : "'");
 }
 
 void assertion_failed(const char* expression, const char* file, int line) {

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/ids.h"
+#include "data/io/byte_source.h"
 #include "data/string_table.h"
 
 namespace elias {
@@ -23,7 +25,9 @@ class LabelSpace {
 
   /// Reads a label file: UTF-8, one name a line, gzip or not. Throws InputError on a bad one.
   static LabelSpace read(const std::string& path);
+  static LabelSpace read(std::unique_ptr<ByteSource> source);
 
+  /// What the files of an open space have used so far.
   LabelForm form() const { return form_; }
   void set_form(LabelForm form) { form_ = form; }
 

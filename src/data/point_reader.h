@@ -13,6 +13,7 @@
 #include "base/thread_pool.h"
 #include "data/csr.h"
 #include "data/format.h"
+#include "data/io/byte_source.h"
 #include "data/label_space.h"
 #include "data/text_rows.h"
 
@@ -40,7 +41,8 @@ struct SourceInfo {
 };
 
 struct ReadOptions {
-  std::optional<Format> format;  // empty: recognised from the content
+  std::optional<Format> format;                  // empty: recognised from the content
+  LabelForm label_form = LabelForm::kUnknown;    // likewise
   /// What a label's value is: a relevance (at least 0; zeros are dropped) or any finite score.
   enum class Values { kRelevance, kScore } values = Values::kRelevance;
 };
@@ -61,6 +63,11 @@ class PointReader {
 /// `labels` and `pool` must outlive the reader; `labels` grows as rows are read.
 std::unique_ptr<PointReader> open_points(const std::string& path, const ReadOptions& options,
                                          LabelSpace& labels, ThreadPool& pool);
+
+/// The same from bytes that need no path; no pairs.
+std::unique_ptr<PointReader> open_points(std::unique_ptr<ByteSource> source,
+                                         const ReadOptions& options, LabelSpace& labels,
+                                         ThreadPool& pool);
 
 /// A whole file in memory. All three matrices have the width the label space and header give.
 struct Dataset {

@@ -1,0 +1,91 @@
+// What the text formats have in common: a parser turns one block of lines into points, without
+// knowing of other blocks, so that blocks can be parsed in any order and on any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/io/line_reader.h"
+#include "data/point_reader.h"
+#include "data/string_table.h"
+
+namespace elias {
+
+/// Ids from here on are refused where no header bounds them: they would make tables of that size.
+inline constexpr uint64_t kLabelIdLimit = 100'000'000;
+inline constexpr uint64_t kFeatureIdLimit = 0xffffffff;
+
+/// What a parser is told about the file.
+struct ParseRules {
+  std::string name;  // of the file, for messages
+  LabelForm form = LabelForm::kIds;
+  ReadOptions::Values values = ReadOptions::Values::kRelevance;
+  uint64_t label_limit = kLabelIdLimit;  // ids must be below
+  std::string label_limit_source;        // who says so: "the header", a label file; or empty
+  uint64_t feature_limit = kFeatureIdLimit;
+  bool feature_limit_from_header = false;
+  bool text_optional = false;  // predictions need none
+};
+
+struct ParsedBlock {
+  PointBatch points;                 // label columns are ids, or indices into `names`
+  StringTable names;                 // names of this block in order of appearance
+  std::vector<uint64_t> name_lines;  // the line each name first stood on
+
+  /// Puts the rest of a row in place: its labels and features have been pushed, not finished.
+  void finish_row(uint64_t line, bool with_features);
+};
+
+class BlockParser {
+ public:
+  explicit BlockParser(ParseRules rules) : rules_(std::move(rules)) {}
+  virtual ~BlockParser() = default;
+
+  virtual void parse(const LineBlock& block, ParsedBlock& out) const = 0;
+
+ protected:
+  const ParseRules& rules() const { return rules_; }
+
+  /// Adds a label written as text, an id or a name as the rules say, to the row being built.
+  void add_label(ParsedBlock& out, std::string_view label, float value, uint64_t line) const;
+  void add_label_id(ParsedBlock& out, uint64_t id, float value, uint64_t line) const;
+  void add_label_name(ParsedBlock& out, std::string_view name, float value, uint64_t line) const;
+
+  /// Adds the text of the row being built. Throws InputError if it is not UTF-8.
+  void add_text(ParsedBlock& out, std::string_view text, uint64_t line) const;
+
+  /// Adds a feature with a finite value to the row being built.
+  void add_feature(ParsedBlock& out, uint64_t id, float value, uint64_t line) const {
+    if (id >= rules_.feature_limit) fail_feature(id, line);
+    out.points.features.columns.push_back(static_cast<uint32_t>(id));
+    out.points.features.values.push_back(value);
+  }
+
+  std::string at(uint64_t line) const { return place(rules_.name, line); }
+
+ private:
+  /// Throws InputError unless `value` may be a label's value.
+  void check_label_value(float value, std::string_view label, uint64_t line) const;
+  [[noreturn]] void fail_label(uint64_t id, uint64_t line) const;
+  [[noreturn]] void fail_feature(uint64_t id, uint64_t line) const;
+
+  ParseRules rules_;
+};
+
+/// Throws InputError if `text` is not UTF-8, saying where.
+void require_utf8(std::string_view text, const std::string& where);
+
+// One parser a format, each in its own file.
+std::unique_ptr<BlockParser> make_tsv_parser(ParseRules rules);
+std::unique_ptr<BlockParser> make_fasttext_parser(ParseRules rules);
+std::unique_ptr<BlockParser> make_json_lines_parser(ParseRules rules);
+std::unique_ptr<BlockParser> make_sparse_parser(ParseRules rules);
+/// One text a line and no labels.
+std::unique_ptr<BlockParser> make_lines_parser(ParseRules rules);
+/// Rows of column:value. They are labels where `as_labels`, else features.
+std::unique_ptr<BlockParser> make_matrix_parser(ParseRules rules, bool as_labels);
+
+}  // namespace elias

@@ -1,0 +1,137 @@
+#include "data/formats/line_point_reader.h"
+
+#include <algorithm>
+
+#include "base/errors.h"
+
+namespace elias {
+namespace {
+
+uint64_t width_of(const Csr& matrix) {
+  if (matrix.columns.empty()) return 0;
+  return uint64_t{*std::max_element(matrix.columns.begin(), matrix.columns.end())} + 1;
+}
+
+}  // namespace
+
+LinePointReader::LinePointReader(SourceInfo info, std::unique_ptr<LineReader> lines,
+                                 std::unique_ptr<BlockParser> parser, LabelForm form,
+                                 bool skip_header, LabelSpace& labels, ThreadPool& pool)
+    : lines_(std::move(lines)),
+      parser_(std::move(parser)),
+      form_(form),
+      skip_header_(skip_header),
+      labels_(labels),
+      pool_(pool),
+      feature_count_(info.promised_features.value_or(0)) {
+  info_ = std::move(info);
+}
+
+bool LinePointReader::next(PointBatch& batch) {
+  if (position_ == wave_.size()) refill();
+  if (position_ == wave_.size()) {
+    check_row_count({});
+    return false;
+  }
+  Task task = std::move(wave_[position_++]);
+  if (task.failure) std::rethrow_exception(task.failure);
+  if (form_ == LabelForm::kNames) {
+    resolve_names(task.parsed);
+  } else {
+    labels_.cover_ids(width_of(task.parsed.points.labels));
+  }
+  batch = std::move(task.parsed.points);
+  feature_count_ = std::max(feature_count_, width_of(batch.features));
+  batch.features.cols = feature_count_;
+  batch.labels.cols = labels_.size();
+  rows_ += batch.rows();
+  check_row_count(batch);
+  return true;
+}
+
+// Parses the wave that was read last time and reads the one after it.
+void LinePointReader::refill() {
+  if (!started_) {
+    next_wave_ = read_wave();
+    started_ = true;
+  }
+  wave_ = std::move(next_wave_);
+  next_wave_.clear();
+  position_ = 0;
+  if (wave_.empty()) return;
+  pool_.for_each(wave_.size() + 1, [&](size_t i) {
+    if (i == 0) {
+      next_wave_ = read_wave();
+      return;
+    }
+    Task& task = wave_[i - 1];
+    if (task.failure) return;
+    try {
+      parser_->parse(task.lines, task.parsed);
+    } catch (...) {
+      task.failure = std::current_exception();
+    }
+    task.lines.bytes = {};
+  });
+}
+
+std::vector<LinePointReader::Task> LinePointReader::read_wave() {
+  const size_t blocks = 2 * static_cast<size_t>(pool_.threads());
+  std::vector<Task> wave;
+  while (wave.size() < blocks) {
+    Task task;
+    try {
+      if (!lines_->next(task.lines)) break;
+      if (skip_header_) {
+        std::string_view rest = task.lines.bytes;
+        take_line(rest);
+        task.lines.bytes.erase(0, task.lines.bytes.size() - rest.size());
+        ++task.lines.first_line;
+        skip_header_ = false;
+      }
+    } catch (...) {
+      task.failure = std::current_exception();
+      wave.push_back(std::move(task));
+      break;
+    }
+    wave.push_back(std::move(task));
+  }
+  return wave;
+}
+
+void LinePointReader::resolve_names(ParsedBlock& block) {
+  std::vector<uint32_t> ids(block.names.size());
+  for (uint32_t i = 0; i < ids.size(); ++i) {
+    ids[i] = labels_.resolve_name(block.names[i], place(info_.name, block.name_lines[i])).value();
+  }
+  // Ids follow the order of appearance in the block, not that of the whole file: sort anew.
+  Csr& labels = block.points.labels;
+  Csr sorted;
+  sorted.offsets.reserve(labels.offsets.size());
+  for (size_t row = 0; row < labels.rows(); ++row) {
+    for (uint32_t index : labels.row(row).columns) sorted.columns.push_back(ids[index]);
+    sorted.values.insert(sorted.values.end(), labels.row(row).values.begin(),
+                         labels.row(row).values.end());
+    block.points.repeated_labels += sorted.finish_row(Csr::Repeats::kMaximum);
+  }
+  labels = std::move(sorted);
+}
+
+void LinePointReader::check_row_count(const PointBatch& batch) {
+  if (!info_.promised_rows) return;
+  const uint64_t promised = *info_.promised_rows;
+  const bool at_end = batch.rows() == 0;
+  if (rows_ > promised) {
+    const uint64_t line = batch.lines[batch.rows() - (rows_ - promised)];
+    throw InputError("{}: the header promises {} rows, but here is another: mend the header or "
+                     "remove the line",
+                     place(info_.name, line), promised);
+  }
+  if (at_end && rows_ < promised) {
+    throw InputError("{}: the header promises {} rows, the file has {}: mend the header, or copy the "
+                     "file again if it was cut off",
+                     info_.name, promised, rows_);
+  }
+}
+
+}  // namespace elias

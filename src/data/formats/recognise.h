@@ -1,0 +1,27 @@
+// Which format is this? Told from the first block of a file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/format.h"
+#include "data/label_space.h"
+
+namespace elias {
+
+/// Throws InputError if `sample` (the start of the file) looks like none of the formats.
+Format recognise_format(std::string_view sample, const std::string& name);
+
+/// Whether the labels in `sample` are ids or names; kUnknown if it shows none.
+LabelForm recognise_label_form(std::string_view sample, Format format);
+
+/// The numbers of a first line that holds nothing but `count` whole numbers.
+std::optional<std::vector<uint64_t>> header_of(std::string_view sample, size_t count);
+
+/// True if the first line with anything in it looks like "c:v c:v" or "l,l f:v".
+bool looks_sparse(std::string_view sample);
+
+}  // namespace elias

@@ -1,0 +1,80 @@
+// labels<TAB>text. Labels are ids or names separated by commas, each with an optional grade after
+// "::"; the field may be empty. Everything behind the first TAB is the text.
+#include "base/errors.h"
+#include "data/formats/block_parser.h"
+#include "data/io/numbers.h"
+
+namespace elias {
+namespace {
+
+class TsvParser : public BlockParser {
+ public:
+  using BlockParser::BlockParser;
+
+  void parse(const LineBlock& block, ParsedBlock& out) const override {
+    std::string_view left = block.bytes;
+    for (uint64_t line = block.first_line; !left.empty(); ++line) {
+      const std::string_view row = take_line(left);
+      const size_t tab = row.find('\t');
+      if (tab == std::string_view::npos && !rules().text_optional) {
+        throw InputError("{}: no TAB between labels and text in {}: write label,label<TAB>text",
+                         at(line), shown(row));
+      }
+      add_labels(out, row.substr(0, tab), line);
+      add_text(out, tab == std::string_view::npos ? "" : row.substr(tab + 1), line);
+      out.finish_row(line, false);
+    }
+  }
+
+ private:
+  void add_labels(ParsedBlock& out, std::string_view field, uint64_t line) const {
+    while (!field.empty()) {
+      const size_t comma = field.find(',');
+      add_graded(out, field.substr(0, comma), line);
+      if (comma == std::string_view::npos) return;
+      field.remove_prefix(comma + 1);
+      if (field.empty()) {
+        throw InputError("{}: a comma ends the labels: remove it", at(line));
+      }
+    }
+  }
+
+  // The grade stands behind the last "::", so a name may hold "::" itself when a grade follows.
+  void add_graded(ParsedBlock& out, std::string_view label, uint64_t line) const {
+    const size_t mark = label.rfind("::");
+    if (mark == std::string_view::npos) return add_label(out, label, 1.0f, line);
+    const char* p = label.data() + mark + 2;
+    const char* const end = label.data() + label.size();
+    float grade = 0;
+    if (!parse_real(p, end, grade) || p != end) {
+      throw InputError("{}: the grade of label {} is not a number: write name::0.8", at(line),
+                       shown(label));
+    }
+    add_label(out, label.substr(0, mark), grade, line);
+  }
+};
+
+class LinesParser : public BlockParser {
+ public:
+  using BlockParser::BlockParser;
+
+  void parse(const LineBlock& block, ParsedBlock& out) const override {
+    std::string_view left = block.bytes;
+    for (uint64_t line = block.first_line; !left.empty(); ++line) {
+      add_text(out, take_line(left), line);
+      out.finish_row(line, false);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<BlockParser> make_tsv_parser(ParseRules rules) {
+  return std::make_unique<TsvParser>(std::move(rules));
+}
+
+std::unique_ptr<BlockParser> make_lines_parser(ParseRules rules) {
+  return std::make_unique<LinesParser>(std::move(rules));
+}
+
+}  // namespace elias

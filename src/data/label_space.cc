@@ -1,0 +1,51 @@
+#include "data/label_space.h"
+
+#include <algorithm>
+
+#include "base/errors.h"
+#include "data/formats/block_parser.h"
+#include "data/io/line_reader.h"
+
+namespace elias {
+
+LabelSpace LabelSpace::read(const std::string& path) { return read(open_bytes(path)); }
+
+LabelSpace LabelSpace::read(std::unique_ptr<ByteSource> source) {
+  LineReader reader(std::move(source));
+  LabelSpace space;
+  space.path_ = reader.name();
+  LineBlock block;
+  while (reader.next(block)) {
+    std::string_view left = block.bytes;
+    for (uint64_t line = block.first_line; !left.empty(); ++line) {
+      const std::string_view name = take_line(left);
+      require_utf8(name, place(space.path_, line));
+      space.names_.add(name);
+    }
+  }
+  if (space.names_.size() == 0) {
+    throw InputError("{}: is empty: a label file names label i on line i + 1", space.path_);
+  }
+  return space;
+}
+
+uint64_t LabelSpace::size() const { return std::max<uint64_t>(names_.size(), id_count_); }
+
+std::string LabelSpace::name(LabelId label) const {
+  if (label.value() < names_.size()) return std::string(names_[label.value()]);
+  return std::to_string(label.value());
+}
+
+LabelId LabelSpace::resolve_name(std::string_view name, const std::string& where) {
+  if (!closed()) return LabelId(names_.intern(name));
+  const auto known = names_.find(name);
+  if (!known) {
+    throw InputError("{}: label {} is not in {}: add it there, or mend the line", where, shown(name),
+                     path_);
+  }
+  return LabelId(*known);
+}
+
+void LabelSpace::cover_ids(uint64_t count) { id_count_ = std::max(id_count_, count); }
+
+}  // namespace elias

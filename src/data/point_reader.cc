@@ -1,0 +1,59 @@
+#include "data/point_reader.h"
+
+#include <filesystem>
+
+#include "base/errors.h"
+#include "data/formats/pair_reader.h"
+#include "data/formats/recognise.h"
+#include "data/formats/text_points.h"
+
+namespace elias {
+namespace {
+
+// "X,Y" unless a file has that very name.
+std::optional<std::pair<std::string, std::string>> as_pair(const std::string& path) {
+  const size_t comma = path.find(',');
+  if (comma == std::string::npos || std::filesystem::exists(path)) return std::nullopt;
+  return std::pair(path.substr(0, comma), path.substr(comma + 1));
+}
+
+}  // namespace
+
+std::unique_ptr<PointReader> open_points(std::unique_ptr<ByteSource> source,
+                                         const ReadOptions& options, LabelSpace& labels,
+                                         ThreadPool& pool) {
+  auto lines = open_non_empty(std::move(source));
+  const Format format = options.format
+                            ? *options.format
+                            : recognise_format(lines->peek().bytes, lines->name());
+  if (format == Format::kMatrix || format == Format::kNpz || format == Format::kLines) {
+    throw InputError("{}: is one half of a pair ({}): give features or texts and labels as X,Y",
+                     lines->name(), format_name(format));
+  }
+  return open_text(std::move(lines), format, MatrixRole::kLabels, options, labels, pool);
+}
+
+std::unique_ptr<PointReader> open_points(const std::string& path, const ReadOptions& options,
+                                         LabelSpace& labels, ThreadPool& pool) {
+  if (const auto pair = as_pair(path)) {
+    return open_pair(pair->first, pair->second, options, labels, pool);
+  }
+  return open_points(open_bytes(path), options, labels, pool);
+}
+
+Dataset read_dataset(const std::string& path, const ReadOptions& options, LabelSpace& labels,
+                     ThreadPool& pool) {
+  const auto reader = open_points(path, options, labels, pool);
+  Dataset data;
+  data.info = reader->info();
+  PointBatch batch;
+  while (reader->next(batch)) {
+    data.texts.append(batch.texts);
+    data.features.append(batch.features);
+    data.labels.append(batch.labels);
+  }
+  data.labels.cols = labels.size();
+  return data;
+}
+
+}  // namespace elias

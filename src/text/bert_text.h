@@ -15,7 +15,7 @@ namespace elias {
 struct BertTextOptions {
   bool clean_text = true;
   bool handle_chinese_chars = true;
-  std::optional<bool> strip_accents;  // empty: as `lowercase`
+  std::optional<bool> strip_accents = std::nullopt;  // none: as `lowercase`
   bool lowercase = true;
 };
 

@@ -84,19 +84,31 @@ class TermTable {
   std::span<const uint64_t> offsets() const { return offsets_; }
   std::span<const uint64_t> slots() const { return slots_; }
 
-  void prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash & mask_]); }
-
   /// The number of the term with these bytes and this hash, or kNone.
   uint32_t find(uint64_t hash, const char* data, size_t size) const {
     const uint64_t tag = hash >> 32;
     for (size_t at = hash & mask_;; at = (at + 1) & mask_) {
       const uint64_t slot = slots_[at];
       if (slot == 0) return kNone;
-      if (slot >> 32 != tag) continue;
-      const auto id = static_cast<uint32_t>(slot) - 1;
-      const uint64_t begin = offsets_[id];
-      if (offsets_[id + 1] - begin == size && equal_terms(&bytes_[begin], data, size)) return id;
+      const uint32_t id = static_cast<uint32_t>(slot) - 1;
+      if (slot >> 32 == tag && is_term(id, data, size)) return id;
     }
+  }
+
+  // The same in steps, for callers that look up many terms at once and want the memory of each to
+  // be on its way while they see to the others.
+  void prefetch_slot(uint64_t hash) const { __builtin_prefetch(&slots_[hash & mask_]); }
+  /// The first term whose hash has the same upper half, most likely the one, or kNone.
+  uint32_t guess(uint64_t hash) const {
+    size_t at = hash & mask_;
+    while (slots_[at] != 0 && slots_[at] >> 32 != hash >> 32) at = (at + 1) & mask_;
+    return static_cast<uint32_t>(slots_[at]) - 1;  // an empty slot becomes kNone
+  }
+  void prefetch_offset(uint32_t id) const { __builtin_prefetch(&offsets_[id]); }
+  void prefetch_bytes(uint32_t id) const { __builtin_prefetch(&bytes_[offsets_[id]]); }
+  bool is_term(uint32_t id, const char* data, size_t size) const {
+    const uint64_t begin = offsets_[id];
+    return offsets_[id + 1] - begin == size && equal_terms(&bytes_[begin], data, size);
   }
 
  private:

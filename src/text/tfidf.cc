@@ -1,7 +1,7 @@
-// Transforming. A text's n-grams are looked up in blocks: all hashes first, with the slots they
-// lead to on their way from memory, then the slots. Counts go into an array of one number a
-// feature; a bitmap over it, and one over the bitmap, give the features of a row in order without
-// sorting and are cleared as they are read.
+// Transforming. A text's n-grams are looked up in blocks, step by step: what the next step reads of
+// one is on its way from memory while this step sees to the others. Counts go into an array of one
+// number a feature; a bitmap over it, and one over the bitmap, give the features of a row in order
+// without sorting and are cleared as they are read.
 #include "text/tfidf.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class RowCounter {
 
   void operator()(const char* data, size_t size) {
     const uint64_t hash = hash_term(data, size);
-    part_.terms.prefetch(hash);
+    part_.terms.prefetch_slot(hash);
     pending_[pending_count_++] = {hash, data, size};
     if (pending_count_ == kBlock) flush();
   }
@@ -67,14 +67,29 @@ class RowCounter {
   };
 
   void flush() {
+    std::array<uint32_t, kBlock> ids;
     for (size_t i = 0; i < pending_count_; ++i) {
-      const uint32_t id = part_.terms.find(pending_[i].hash, pending_[i].data, pending_[i].size);
-      if (id == TermTable::kNone) continue;
-      ++counts_[id];
-      bits_[id / 64] |= uint64_t{1} << id % 64;
-      summary_[id / 4096] |= uint64_t{1} << id / 64 % 64;
+      ids[i] = part_.terms.guess(pending_[i].hash);
+      if (ids[i] == TermTable::kNone) continue;
+      part_.terms.prefetch_offset(ids[i]);
+      __builtin_prefetch(&counts_[ids[i]]);
+    }
+    for (size_t i = 0; i < pending_count_; ++i) {
+      if (ids[i] != TermTable::kNone) part_.terms.prefetch_bytes(ids[i]);
+    }
+    for (size_t i = 0; i < pending_count_; ++i) {
+      if (ids[i] == TermTable::kNone) continue;
+      const auto& [hash, data, size] = pending_[i];
+      if (!part_.terms.is_term(ids[i], data, size)) ids[i] = part_.terms.find(hash, data, size);
+      if (ids[i] != TermTable::kNone) count(ids[i]);
     }
     pending_count_ = 0;
+  }
+
+  void count(uint32_t id) {
+    ++counts_[id];
+    bits_[id / 64] |= uint64_t{1} << id % 64;
+    summary_[id / 4096] |= uint64_t{1} << id / 64 % 64;
   }
 
   const TfidfPart& part_;

@@ -33,13 +33,14 @@ WordPiece::WordPiece(const WordPieceConfig& config, const std::string& name)
       after_(config.after),
       longest_word_(config.max_input_chars_per_word) {
   const std::string& prefix = config.continuing_subword_prefix;
+  StringTable seen;
   for (uint32_t id = 0; id < size(); ++id) {
-    if (!config.in_model[id]) continue;
     const std::string_view token = tokens_.row(id);
-    if (const auto other = first_.texts.find(token)) {
+    if (const uint32_t other = seen.intern(token); other != id) {
       throw InputError("{}: the token {} has two ids, {} and {}: remove one of them", name,
-                       shown(token), first_.ids[*other], id);
+                       shown(token), other, id);
     }
+    if (!config.in_model[id]) continue;
     add_piece(first_, token, id);
     if (token.starts_with(prefix)) add_piece(continuing_, token.substr(prefix.size()), id);
   }

@@ -22,6 +22,8 @@ int run(int argc, char** argv) {
   elias::cli::add_check(app, global);
   elias::cli::add_convert(app, global);
   elias::cli::add_synth(app, global);
+  elias::cli::add_tfidf(app, global);
+  elias::cli::add_tokenize(app, global);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

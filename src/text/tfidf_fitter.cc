@@ -169,7 +169,7 @@ std::unique_ptr<Tfidf::Owned> TfidfFitter::finish_part(const Part& part, NgramRa
     throw InputError(
         "no term is in at least {} and at most {} of the {} texts: lower min_df, raise "
         "max_df, or check that the texts are not empty",
-        fewest, most, documents_);
+        fewest, std::min(most, static_cast<double>(documents_)), documents_);
   }
   sort_terms(kept, pool_);
   owned->offsets.push_back(0);

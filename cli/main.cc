@@ -51,6 +51,8 @@ int run(int argc, char** argv) {
   elias::cli::add_convert(app, global);
   elias::cli::add_evaluate(app, global);
   elias::cli::add_synth(app, global);
+  elias::cli::add_tfidf(app, global);
+  elias::cli::add_tokenize(app, global);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -36,6 +36,6 @@ def processor():
 
 def record(name, wanted, ratio, **figures):
     """Prints a result: the ratio that counts, what was wanted of it, and where it was measured."""
-    rounded = {key: round(value, 4) for key, value in figures.items()}
+    rounded = {key: float(f"{value:.4g}") for key, value in figures.items()}
     print(json.dumps({"benchmark": name, "ratio": round(ratio, 2), "wanted": wanted, **rounded,
                       "commit": commit(), "machine": processor(), "cores": os.cpu_count()}))

@@ -71,6 +71,12 @@ void add_input(CLI::App& verb, Options& options) {
   options.data.add_to(verb);
 }
 
+// A flag that turns `setting` off.
+void add_off_switch(CLI::App& verb, const char* name, bool& setting, const char* help) {
+  verb.add_flag_callback(
+      name, [&setting] { setting = false; }, help);
+}
+
 void add_fit(CLI::App& verb, const Global& global) {
   auto options = std::make_shared<Options>();
   TfidfOptions& tfidf = options->tfidf;
@@ -95,11 +101,11 @@ void add_fit(CLI::App& verb, const Global& global) {
                        "Texts a term may be in: a count, or a share of all if below 1");
   fit_verb->add_option("--max-features", tfidf.max_features,
                        "Keep the most frequent terms of words, and of characters; 0 keeps all");
-  fit_verb->add_flag("!--keep-case", tfidf.lowercase, "Do not lower-case");
+  add_off_switch(*fit_verb, "--keep-case", tfidf.lowercase, "Do not lower-case");
   fit_verb->add_flag("--strip-accents", tfidf.strip_accents, "Read 'é' as 'e'");
   fit_verb->add_flag("--sublinear-tf", tfidf.sublinear_tf, "Take 1 + ln(tf) for tf");
-  fit_verb->add_flag("!--no-idf", tfidf.use_idf, "Weigh all terms alike");
-  fit_verb->add_flag("!--no-norm", tfidf.normalise, "Do not scale rows to length 1");
+  add_off_switch(*fit_verb, "--no-idf", tfidf.use_idf, "Weigh all terms alike");
+  add_off_switch(*fit_verb, "--no-norm", tfidf.normalise, "Do not scale rows to length 1");
   fit_verb->footer(
       "Examples:\n"
       "  elias tfidf fit --input trn.txt.gz --out tfidf.safetensors\n"

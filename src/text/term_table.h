@@ -22,7 +22,7 @@ inline constexpr size_t kTermPadding = 8;
 namespace term_bytes {
 
 inline uint64_t load(const char* data) {
-  uint64_t word;
+  uint64_t word = 0;
   std::memcpy(&word, data, sizeof word);
   return word;
 }

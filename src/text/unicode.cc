@@ -115,7 +115,7 @@ size_t ascii_prefix(std::string_view text) {
   constexpr uint64_t kHighBits = 0x8080808080808080;
   size_t at = 0;
   for (; at + 8 <= text.size(); at += 8) {
-    uint64_t word;
+    uint64_t word = 0;
     std::memcpy(&word, text.data() + at, 8);
     if (word & kHighBits) break;
   }

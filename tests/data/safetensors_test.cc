@@ -51,7 +51,7 @@ void write_sample(const std::string& path) {
   SafetensorsWriter writer;
   writer.add("bytes", std::span<const char>(bytes));
   writer.add("large", std::span<const uint64_t>(large));
-  writer.add("weights", {StoredType::F32, {1, 2}, std::as_bytes(std::span(weights))});
+  writer.add("weights", {StoredType::kF32, {1, 2}, std::as_bytes(std::span(weights))});
   writer.set_metadata("a", "0000000000000000");
   writer.set_metadata("note", "\"checksum\":\"no\"");
   writer.write(path);
@@ -66,7 +66,7 @@ TEST(Safetensors, WhatIsWrittenIsRead) {
   const StoredTensor& weights = file.tensor("weights");
   EXPECT_THAT(weights.shape, ElementsAre(1, 2));
   EXPECT_EQ(weights.elements(), 2u);
-  EXPECT_EQ(weights.type, StoredType::F32);
+  EXPECT_EQ(weights.type, StoredType::kF32);
   EXPECT_EQ(file.metadata("a"), "0000000000000000");
   EXPECT_EQ(file.metadata("none"), std::nullopt);
   file.verify_checksum();

@@ -28,19 +28,19 @@ struct TypeEntry {
   size_t size;
 };
 
-constexpr std::array<TypeEntry, 13> kTypes = {{{StoredType::F64, "F64", 8},
-                                               {StoredType::F32, "F32", 4},
-                                               {StoredType::F16, "F16", 2},
-                                               {StoredType::BF16, "BF16", 2},
-                                               {StoredType::I64, "I64", 8},
-                                               {StoredType::I32, "I32", 4},
-                                               {StoredType::I16, "I16", 2},
-                                               {StoredType::I8, "I8", 1},
-                                               {StoredType::U64, "U64", 8},
-                                               {StoredType::U32, "U32", 4},
-                                               {StoredType::U16, "U16", 2},
-                                               {StoredType::U8, "U8", 1},
-                                               {StoredType::BOOL, "BOOL", 1}}};
+constexpr std::array<TypeEntry, 13> kTypes = {{{StoredType::kF64, "F64", 8},
+                                               {StoredType::kF32, "F32", 4},
+                                               {StoredType::kF16, "F16", 2},
+                                               {StoredType::kBf16, "BF16", 2},
+                                               {StoredType::kI64, "I64", 8},
+                                               {StoredType::kI32, "I32", 4},
+                                               {StoredType::kI16, "I16", 2},
+                                               {StoredType::kI8, "I8", 1},
+                                               {StoredType::kU64, "U64", 8},
+                                               {StoredType::kU32, "U32", 4},
+                                               {StoredType::kU16, "U16", 2},
+                                               {StoredType::kU8, "U8", 1},
+                                               {StoredType::kBool, "BOOL", 1}}};
 
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

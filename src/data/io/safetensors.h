@@ -25,21 +25,35 @@
 namespace elias {
 
 /// What the elements of a stored tensor are, under their names in the format.
-enum class StoredType { F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, BOOL };
+enum class StoredType {
+  kF64,
+  kF32,
+  kF16,
+  kBf16,
+  kI64,
+  kI32,
+  kI16,
+  kI8,
+  kU64,
+  kU32,
+  kU16,
+  kU8,
+  kBool
+};
 
 std::string_view stored_type_name(StoredType type);
 size_t stored_type_size(StoredType type);
 
 template <typename T>
 constexpr StoredType stored_type_of() {
-  if constexpr (std::is_same_v<T, double>) return StoredType::F64;
-  if constexpr (std::is_same_v<T, float>) return StoredType::F32;
-  if constexpr (std::is_same_v<T, int64_t>) return StoredType::I64;
-  if constexpr (std::is_same_v<T, int32_t>) return StoredType::I32;
-  if constexpr (std::is_same_v<T, uint64_t>) return StoredType::U64;
-  if constexpr (std::is_same_v<T, uint32_t>) return StoredType::U32;
-  if constexpr (std::is_same_v<T, uint16_t>) return StoredType::U16;
-  if constexpr (sizeof(T) == 1) return StoredType::U8;
+  if constexpr (std::is_same_v<T, double>) return StoredType::kF64;
+  if constexpr (std::is_same_v<T, float>) return StoredType::kF32;
+  if constexpr (std::is_same_v<T, int64_t>) return StoredType::kI64;
+  if constexpr (std::is_same_v<T, int32_t>) return StoredType::kI32;
+  if constexpr (std::is_same_v<T, uint64_t>) return StoredType::kU64;
+  if constexpr (std::is_same_v<T, uint32_t>) return StoredType::kU32;
+  if constexpr (std::is_same_v<T, uint16_t>) return StoredType::kU16;
+  if constexpr (sizeof(T) == 1) return StoredType::kU8;
 }
 
 struct StoredTensor {

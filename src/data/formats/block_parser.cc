@@ -8,10 +8,15 @@
 
 namespace elias {
 
-void ParsedBlock::finish_row(uint64_t line, bool with_features) {
-  points.repeated_labels += points.labels.finish_row(Csr::Repeats::kMaximum);
-  if (with_features) points.repeated_features += points.features.finish_row(Csr::Repeats::kSum);
-  points.lines.push_back(line);
+void BlockParser::parse(const LineBlock& block, ParsedBlock& out) const {
+  PointBatch& points = out.points;
+  std::string_view left = block.bytes;
+  for (uint64_t line = block.first_line; !left.empty(); ++line) {
+    parse_line(take_line(left), line, out);
+    points.repeated_labels += points.labels.finish_row(Csr::Repeats::kMaximum);
+    if (with_features_) points.repeated_features += points.features.finish_row(Csr::Repeats::kSum);
+    points.lines.push_back(line);
+  }
 }
 
 void BlockParser::add_label(ParsedBlock& out, std::string_view label, float value,

@@ -34,19 +34,21 @@ struct ParsedBlock {
   PointBatch points;                 // label columns are ids, or indices into `names`
   StringTable names;                 // names of this block in order of appearance
   std::vector<uint64_t> name_lines;  // the line each name first stood on
-
-  /// Puts the rest of a row in place: its labels and features have been pushed, not finished.
-  void finish_row(uint64_t line, bool with_features);
 };
 
 class BlockParser {
  public:
-  explicit BlockParser(ParseRules rules) : rules_(std::move(rules)) {}
+  /// `with_features` says whether rows have features, as opposed to texts.
+  BlockParser(ParseRules rules, bool with_features)
+      : rules_(std::move(rules)), with_features_(with_features) {}
   virtual ~BlockParser() = default;
 
-  virtual void parse(const LineBlock& block, ParsedBlock& out) const = 0;
+  void parse(const LineBlock& block, ParsedBlock& out) const;
 
  protected:
+  /// Adds the labels, and the text or the features, of one line.
+  virtual void parse_line(std::string_view row, uint64_t line, ParsedBlock& out) const = 0;
+
   const ParseRules& rules() const { return rules_; }
 
   /// Adds a label written as text, an id or a name as the rules say, to the row being built.
@@ -73,6 +75,7 @@ class BlockParser {
   [[noreturn]] void fail_feature(uint64_t id, uint64_t line) const;
 
   ParseRules rules_;
+  bool with_features_;
 };
 
 /// Throws InputError if `text` is not UTF-8, saying where.

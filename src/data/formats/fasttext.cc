@@ -24,27 +24,22 @@ std::string_view take_word(std::string_view& line) {
 
 class FastTextParser : public BlockParser {
  public:
-  using BlockParser::BlockParser;
+  explicit FastTextParser(ParseRules rules) : BlockParser(std::move(rules), false) {}
 
-  void parse(const LineBlock& block, ParsedBlock& out) const override {
+ protected:
+  void parse_line(std::string_view row, uint64_t line, ParsedBlock& out) const override {
     const bool scored = rules().values == ReadOptions::Values::kScore;
-    std::string_view left = block.bytes;
     std::string text;
-    for (uint64_t line = block.first_line; !left.empty(); ++line) {
-      std::string_view row = take_line(left);
-      text.clear();
-      for (std::string_view word = take_word(row); !word.empty(); word = take_word(row)) {
-        if (word.starts_with(kPrefix)) {
-          const std::string_view label = word.substr(kPrefix.size());
-          add_label(out, label, scored ? take_score(row, label, line) : 1.0f, line);
-        } else {
-          if (!text.empty()) text += ' ';
-          text += word;
-        }
+    for (std::string_view word = take_word(row); !word.empty(); word = take_word(row)) {
+      if (word.starts_with(kPrefix)) {
+        const std::string_view label = word.substr(kPrefix.size());
+        add_label(out, label, scored ? take_score(row, label, line) : 1.0f, line);
+      } else {
+        if (!text.empty()) text += ' ';
+        text += word;
       }
-      add_text(out, text, line);
-      out.finish_row(line, false);
     }
+    add_text(out, text, line);
   }
 
  private:

@@ -155,26 +155,17 @@ std::optional<std::string> text_of(Record& record) {
 
 class JsonLinesParser : public BlockParser {
  public:
-  using BlockParser::BlockParser;
+  explicit JsonLinesParser(ParseRules rules) : BlockParser(std::move(rules), false) {}
 
-  void parse(const LineBlock& block, ParsedBlock& out) const override {
-    std::string_view left = block.bytes;
-    for (uint64_t line = block.first_line; !left.empty(); ++line) {
-      const std::string_view row = take_line(left);
-      require_utf8(row, at(line));
-      Record record;
-      RecordBuilder builder(record);
-      if (!nlohmann::json::sax_parse(row, &builder)) {
-        throw InputError(
-            "{}: {}: write one object a line, {{\"text\": \"...\", \"labels\": [...]}}", at(line),
-            builder.problem());
-      }
-      add_record(record, out, line);
+ protected:
+  void parse_line(std::string_view row, uint64_t line, ParsedBlock& out) const override {
+    require_utf8(row, at(line));
+    Record record;
+    RecordBuilder builder(record);
+    if (!nlohmann::json::sax_parse(row, &builder)) {
+      throw InputError("{}: {}: write one object a line, {{\"text\": \"...\", \"labels\": [...]}}",
+                       at(line), builder.problem());
     }
-  }
-
- private:
-  void add_record(Record& record, ParsedBlock& out, uint64_t line) const {
     if (record.has_values && record.values.size() != record.labels.size()) {
       throw InputError("{}: {} labels but {} values: give one for each", at(line),
                        record.labels.size(), record.values.size());
@@ -183,14 +174,14 @@ class JsonLinesParser : public BlockParser {
       const auto value = record.has_values ? static_cast<float>(record.values[i]) : 1.0f;
       add(record.labels[i], value, out, line);
     }
-    auto text = text_of(record);
+    const auto text = text_of(record);
     if (!text && !rules().text_optional) {
       throw InputError("{}: the object has no \"text\" and no \"title\": add one", at(line));
     }
     out.points.texts.add(text.value_or(""));
-    out.finish_row(line, false);
   }
 
+ private:
   void add(const Record::Label& label, float value, ParsedBlock& out, uint64_t line) const {
     if (const auto* name = std::get_if<std::string>(&label)) {
       return add_label(out, *name, value, line);

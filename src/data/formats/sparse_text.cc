@@ -14,10 +14,25 @@ namespace {
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 class SparseRowParser : public BlockParser {
- public:
+ protected:
   using BlockParser::BlockParser;
 
- protected:
+  /// Calls add(id, value) for every "id:value" of `row` from `p` on.
+  template <typename Add>
+  void take_pairs(std::string_view row, const char* p, uint64_t line, Add add) const {
+    const char* const end = row.data() + row.size();
+    while (true) {
+      while (p < end && is_blank(*p)) ++p;
+      if (p == end) return;
+      const char* const start = p;
+      uint64_t id = 0;
+      float value = 0;
+      if (!parse_integer(p, end, id) || p == end || *p != ':') fail_pair(row, start, line);
+      take_value(row, start, p, value, line);
+      add(id, value);
+    }
+  }
+
   /// The word of `row` that `p` points into or at, for messages.
   static std::string_view word_at(std::string_view row, const char* p) {
     const char* begin = p;
@@ -25,15 +40,6 @@ class SparseRowParser : public BlockParser {
     const char* end = p;
     while (end < row.data() + row.size() && !is_blank(*end)) ++end;
     return {begin, static_cast<size_t>(end - begin)};
-  }
-
-  /// Reads "id:value" and the blank behind it.
-  void take_pair(std::string_view row, const char*& p, uint64_t& id, float& value,
-                 uint64_t line) const {
-    const char* const start = p;
-    const char* const end = row.data() + row.size();
-    if (!parse_integer(p, end, id) || p == end || *p != ':') fail_pair(row, start, line);
-    take_value(row, start, p, value, line);
   }
 
   /// Reads ":value" and checks what follows.
@@ -56,31 +62,16 @@ class SparseRowParser : public BlockParser {
 
 class SparseParser : public SparseRowParser {
  public:
-  using SparseRowParser::SparseRowParser;
+  explicit SparseParser(ParseRules rules) : SparseRowParser(std::move(rules), true) {}
 
-  void parse(const LineBlock& block, ParsedBlock& out) const override {
-    std::string_view left = block.bytes;
-    for (uint64_t line = block.first_line; !left.empty(); ++line) {
-      parse_row(take_line(left), out, line);
-      out.finish_row(line, true);
-    }
+ protected:
+  void parse_line(std::string_view row, uint64_t line, ParsedBlock& out) const override {
+    const char* p = row.data();
+    if (!row.empty() && !is_blank(*p)) take_labels(row, p, out, line);
+    take_pairs(row, p, line, [&](uint64_t id, float value) { add_feature(out, id, value, line); });
   }
 
  private:
-  void parse_row(std::string_view row, ParsedBlock& out, uint64_t line) const {
-    const char* p = row.data();
-    const char* const end = p + row.size();
-    if (p < end && !is_blank(*p)) take_labels(row, p, out, line);
-    while (true) {
-      while (p < end && is_blank(*p)) ++p;
-      if (p == end) return;
-      uint64_t id = 0;
-      float value = 0;
-      take_pair(row, p, id, value, line);
-      add_feature(out, id, value, line);
-    }
-  }
-
   // The first word holds labels; if a colon follows its first number it is a feature and the row
   // has no labels.
   void take_labels(std::string_view row, const char*& p, ParsedBlock& out, uint64_t line) const {
@@ -113,34 +104,20 @@ class SparseParser : public SparseRowParser {
 class MatrixParser : public SparseRowParser {
  public:
   MatrixParser(ParseRules rules, bool as_labels)
-      : SparseRowParser(std::move(rules)), as_labels_(as_labels) {}
+      : SparseRowParser(std::move(rules), !as_labels), as_labels_(as_labels) {}
 
-  void parse(const LineBlock& block, ParsedBlock& out) const override {
-    std::string_view left = block.bytes;
-    for (uint64_t line = block.first_line; !left.empty(); ++line) {
-      parse_row(take_line(left), out, line);
-      out.finish_row(line, !as_labels_);
-    }
-  }
-
- private:
-  void parse_row(std::string_view row, ParsedBlock& out, uint64_t line) const {
-    const char* p = row.data();
-    const char* const end = p + row.size();
-    while (true) {
-      while (p < end && is_blank(*p)) ++p;
-      if (p == end) return;
-      uint64_t id = 0;
-      float value = 0;
-      take_pair(row, p, id, value, line);
+ protected:
+  void parse_line(std::string_view row, uint64_t line, ParsedBlock& out) const override {
+    take_pairs(row, row.data(), line, [&](uint64_t id, float value) {
       if (as_labels_) {
         add_label_id(out, id, value, line);
       } else {
         add_feature(out, id, value, line);
       }
-    }
+    });
   }
 
+ private:
   bool as_labels_;
 };
 

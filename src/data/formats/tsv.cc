@@ -9,21 +9,17 @@ namespace {
 
 class TsvParser : public BlockParser {
  public:
-  using BlockParser::BlockParser;
+  explicit TsvParser(ParseRules rules) : BlockParser(std::move(rules), false) {}
 
-  void parse(const LineBlock& block, ParsedBlock& out) const override {
-    std::string_view left = block.bytes;
-    for (uint64_t line = block.first_line; !left.empty(); ++line) {
-      const std::string_view row = take_line(left);
-      const size_t tab = row.find('\t');
-      if (tab == std::string_view::npos && !rules().text_optional) {
-        throw InputError("{}: no TAB between labels and text in {}: write label,label<TAB>text",
-                         at(line), shown(row));
-      }
-      add_labels(out, row.substr(0, tab), line);
-      add_text(out, tab == std::string_view::npos ? "" : row.substr(tab + 1), line);
-      out.finish_row(line, false);
+ protected:
+  void parse_line(std::string_view row, uint64_t line, ParsedBlock& out) const override {
+    const size_t tab = row.find('\t');
+    if (tab == std::string_view::npos && !rules().text_optional) {
+      throw InputError("{}: no TAB between labels and text in {}: write label,label<TAB>text",
+                       at(line), shown(row));
     }
+    add_labels(out, row.substr(0, tab), line);
+    add_text(out, tab == std::string_view::npos ? "" : row.substr(tab + 1), line);
   }
 
  private:
@@ -56,14 +52,11 @@ class TsvParser : public BlockParser {
 
 class LinesParser : public BlockParser {
  public:
-  using BlockParser::BlockParser;
+  explicit LinesParser(ParseRules rules) : BlockParser(std::move(rules), false) {}
 
-  void parse(const LineBlock& block, ParsedBlock& out) const override {
-    std::string_view left = block.bytes;
-    for (uint64_t line = block.first_line; !left.empty(); ++line) {
-      add_text(out, take_line(left), line);
-      out.finish_row(line, false);
-    }
+ protected:
+  void parse_line(std::string_view row, uint64_t line, ParsedBlock& out) const override {
+    add_text(out, row, line);
   }
 };
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/table.h"
+#include "base/readable.h"
 
 namespace elias::cli {
 namespace {
@@ -111,7 +111,7 @@ void print_deciles(const CheckReport& report) {
   if (report.labels_without_training > 0) {
     table.add({"none", grouped(report.labels_without_training), "0", "0.0 %"});
   }
-  fmt::print("{}", table.text());
+  fmt::print("{}", table.text("  "));
 }
 
 // --- what is odd ---------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ void print_check_report(const CheckReport& report) {
   add_label_rows(table, report);
   add_content_rows(table, report);
   fmt::print("{}; training set: {}\n\n{}", counted(report.labels, "label"),
-             report.files.front().info.name, table.text());
+             report.files.front().info.name, table.text("  "));
   print_deciles(report);
   const auto findings = findings_of(report);
   fmt::print("\n{}\n", findings.empty() ? "Nothing odd was found." : "Worth a look:");

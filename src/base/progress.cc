@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/readable.h"
+
 namespace elias {
 
 Progress::Progress(std::string task, std::string unit, uint64_t total)
@@ -49,17 +51,6 @@ std::string progress_text(const std::string& task, const std::string& unit, uint
     text += fmt::format("  {:.0f} s left", static_cast<double>(total - done) / rate);
   }
   return text;
-}
-
-std::string short_count(double count) {
-  constexpr const char* kSuffixes[] = {"", "k", "M", "G", "T"};
-  size_t step = 0;
-  while (count >= 999.5 && step + 1 < std::size(kSuffixes)) {
-    count /= 1000;
-    ++step;
-  }
-  return step == 0 || count >= 99.5 ? fmt::format("{:.0f}{}", count, kSuffixes[step])
-                                    : fmt::format("{:.1f}{}", count, kSuffixes[step]);
 }
 
 }  // namespace elias

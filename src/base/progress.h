@@ -35,7 +35,4 @@ class Progress {
 std::string progress_text(const std::string& task, const std::string& unit, uint64_t done,
                           uint64_t total, double seconds);
 
-/// 1234567 as "1.2M", for people.
-std::string short_count(double count);
-
 }  // namespace elias

@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "base/ids.h"
 #include "base/progress.h"
+#include "base/readable.h"
 
 namespace elias {
 namespace {

@@ -9,12 +9,13 @@
 
 #include "base/atomic_file.h"
 #include "base/errors.h"
+#include "cli/data_options.h"
+#include "cli/evaluate_report.h"
 #include "cli/verbs.h"
 #include "data/label_matrix.h"
 #include "data/predictions.h"
 #include "metrics/evaluate.h"
 #include "metrics/filter.h"
-#include "metrics/report.h"
 
 namespace elias::cli {
 namespace {
@@ -33,9 +34,10 @@ constexpr const char* kExamples = R"(Examples:
                    --deciles --per-label labels.tsv)";
 
 struct Options {
-  std::string truth, train, labels, filter, per_label;
+  DataOptions data;
+  std::string truth, train, filter, per_label;
   std::vector<std::string> predictions;
-  std::string format, prediction_format, propensity = "default";
+  std::string prediction_format, propensity = "default";
   EvaluateOptions evaluate;
   double threshold = 0;
   bool has_threshold = false, json = false;
@@ -52,10 +54,6 @@ struct Reference {
 
   const Training* trained() const { return training ? &*training : nullptr; }
 };
-
-std::optional<Format> format_option(const std::string& name) {
-  return name.empty() ? std::nullopt : std::optional(format_from_name(name));
-}
 
 void tidy(std::vector<uint32_t>& cutoffs) {
   std::sort(cutoffs.begin(), cutoffs.end());
@@ -99,8 +97,8 @@ void read_training(const Options& options, const ReadOptions& reading, Reference
 
 Reference read_reference(const Options& options, ThreadPool& pool) {
   Reference reference;
-  if (!options.labels.empty()) reference.labels = LabelSpace::read(options.labels);
-  const ReadOptions reading{.format = format_option(options.format)};
+  reference.labels = options.data.label_space();
+  const ReadOptions reading = options.data.read_options();
   reference.truth = read_label_matrix(options.truth, reading, reference.labels, pool);
   reference.width = reference.truth.promised;
   if (!options.train.empty()) read_training(options, reading, reference, pool);
@@ -142,7 +140,9 @@ uint64_t count_unknown(const Csr& scores, uint64_t known) {
 FileEvaluation evaluate_file(const std::string& path, const Options& options, Reference& reference,
                              ThreadPool& pool) {
   const Csr& truth = reference.truth.labels;
-  Csr scores = read_predictions(path, format_option(options.prediction_format), LabelForm::kUnknown,
+  std::optional<Format> format;
+  if (!options.prediction_format.empty()) format = format_from_name(options.prediction_format);
+  Csr scores = read_predictions(path, format, options.data.read_options().label_form,
                                 reference.labels, pool);
   if (scores.rows() != truth.rows()) {
     throw InputError(
@@ -188,7 +188,7 @@ void run_evaluate(Options& options, const Global& global) {
 
 }  // namespace
 
-void add_evaluate(CLI::App& app, Global& global) {
+void add_evaluate(CLI::App& app, const Global& global) {
   const auto options = std::make_shared<Options>();
   Cutoffs& cutoffs = options->evaluate.cutoffs;
   CLI::App* verb = app.add_subcommand("evaluate", "Measure predictions against the truth");
@@ -201,7 +201,6 @@ void add_evaluate(CLI::App& app, Global& global) {
       ->type_name("FILE");
   verb->add_option("--train", options->train, "Training labels, for propensities and deciles")
       ->type_name("FILE");
-  verb->add_option("--labels", options->labels, "Label names, one a line")->type_name("FILE");
   verb->add_option("--filter", options->filter, "Pairs 'row label' that must not be predicted")
       ->type_name("FILE");
   verb->add_option("--propensity", options->propensity,
@@ -225,8 +224,7 @@ void add_evaluate(CLI::App& app, Global& global) {
   verb->add_flag("--deciles", options->evaluate.groups, "Figures by label frequency too");
   verb->add_option("--per-label", options->per_label, "Write the figures of each label, as TSV")
       ->type_name("FILE");
-  verb->add_option("--format", options->format, "Format of truth and training data")
-      ->type_name("NAME");
+  options->data.add_to(*verb);
   verb->add_option("--prediction-format", options->prediction_format, "Format of predictions")
       ->type_name("NAME");
   verb->add_flag("--json", options->json, "Print JSON");

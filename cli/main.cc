@@ -19,6 +19,9 @@ int run(int argc, char** argv) {
   elias::cli::Global global;
   app.add_option("--threads", global.threads, "Threads to use; 0 means all of the machine's")
       ->check(CLI::NonNegativeNumber);
+  elias::cli::add_check(app, global);
+  elias::cli::add_convert(app, global);
+  elias::cli::add_synth(app, global);
   elias::cli::add_evaluate(app, global);
   try {
     app.parse(argc, argv);

@@ -1,16 +1,19 @@
-// The verbs of the command line. Each lives in a file of its own that registers its options and
-// sets a callback; main only calls them and turns exceptions into exit codes.
+// The verbs of the command line. Each lives in a file of its own, which adds its options to the
+// program and a callback that does the work; main only turns exceptions into exit codes.
 #pragma once
 
 #include <CLI/App.hpp>
 
 namespace elias::cli {
 
-/// Options every verb shares.
+/// Options every verb shares. They are read when a callback runs, after parsing.
 struct Global {
   int threads = 0;  // 0: one per hardware thread
 };
 
-void add_evaluate(CLI::App& app, Global& global);
+void add_check(CLI::App& app, const Global& global);
+void add_convert(CLI::App& app, const Global& global);
+void add_synth(CLI::App& app, const Global& global);
+void add_evaluate(CLI::App& app, const Global& global);
 
 }  // namespace elias::cli

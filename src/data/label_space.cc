@@ -40,8 +40,8 @@ LabelId LabelSpace::resolve_name(std::string_view name, const std::string& where
   if (!closed()) return LabelId(names_.intern(name));
   const auto known = names_.find(name);
   if (!known) {
-    throw InputError("{}: label {} is not in {}: add it there, or mend the line", where, shown(name),
-                     path_);
+    throw InputError("{}: label {} is not in {}: add it there, or mend the line", where,
+                     shown(name), path_);
   }
   return LabelId(*known);
 }

@@ -23,9 +23,8 @@ std::unique_ptr<PointReader> open_points(std::unique_ptr<ByteSource> source,
                                          const ReadOptions& options, LabelSpace& labels,
                                          ThreadPool& pool) {
   auto lines = open_non_empty(std::move(source));
-  const Format format = options.format
-                            ? *options.format
-                            : recognise_format(lines->peek().bytes, lines->name());
+  const Format format =
+      options.format ? *options.format : recognise_format(lines->peek().bytes, lines->name());
   if (format == Format::kMatrix || format == Format::kNpz || format == Format::kLines) {
     throw InputError("{}: is one half of a pair ({}): give features or texts and labels as X,Y",
                      lines->name(), format_name(format));

@@ -41,8 +41,8 @@ struct SourceInfo {
 };
 
 struct ReadOptions {
-  std::optional<Format> format;                  // empty: recognised from the content
-  LabelForm label_form = LabelForm::kUnknown;    // likewise
+  std::optional<Format> format;                // empty: recognised from the content
+  LabelForm label_form = LabelForm::kUnknown;  // likewise
   /// What a label's value is: a relevance (at least 0; zeros are dropped) or any finite score.
   enum class Values { kRelevance, kScore } values = Values::kRelevance;
 };

@@ -23,9 +23,10 @@ std::string one_line(std::string_view text) {
 double printable(float value) { return std::stod(fmt::format("{}", value)); }
 
 [[noreturn]] void fail_graded(const std::string& path) {
-  throw InputError("{}: graded labels cannot be written in this format: use --to tsv, jsonl, matrix or "
-                   "npz",
-                   path);
+  throw InputError(
+      "{}: graded labels cannot be written in this format: use --to tsv, jsonl, matrix or "
+      "npz",
+      path);
 }
 
 // Formats that hold texts: one line a point, written as it comes.
@@ -52,8 +53,8 @@ class TextWriter : public PointWriter {
   std::string name_of(uint32_t label, std::string_view forbidden) const {
     std::string name = labels_.name(LabelId(label));
     if (name.empty() || name.find_first_of(forbidden) != std::string::npos) {
-      throw InputError("{}: the label name {} cannot be written in this format: use --to jsonl", path_,
-                       shown(name));
+      throw InputError("{}: the label name {} cannot be written in this format: use --to jsonl",
+                       path_, shown(name));
     }
     return name;
   }
@@ -144,7 +145,7 @@ class MatrixWriter : public PointWriter {
 
   static void add_pairs(const CsrRow& row, std::string& out) {
     for (size_t i = 0; i < row.size(); ++i) {
-      if (!out.empty() && out.back() != '\n') out += ' ';
+      if (!out.empty() && out.back() != ' ') out += ' ';
       out += fmt::format("{}:{}", row.columns[i], row.values[i]);
     }
   }
@@ -227,14 +228,16 @@ std::unique_ptr<PointWriter> create_points(const std::string& path, Format forma
                                            const SourceInfo& source, const LabelSpace& labels) {
   const bool pair = format == Format::kMatrix || format == Format::kNpz;
   if (!pair && format != Format::kSparse && !source.has_text) {
-    throw InputError("{}: has features and no text, which {} cannot hold: use --to sparse, matrix or "
-                     "npz",
-                     source.name, format_name(format));
+    throw InputError(
+        "{}: has features and no text, which {} cannot hold: use --to sparse, matrix or "
+        "npz",
+        source.name, format_name(format));
   }
   if (format == Format::kSparse && !source.has_features) {
-    throw InputError("{}: has text and no features, which sparse cannot hold: make features with "
-                     "elias tfidf first",
-                     source.name);
+    throw InputError(
+        "{}: has text and no features, which sparse cannot hold: make features with "
+        "elias tfidf first",
+        source.name);
   }
   const size_t comma = path.find(',');
   if (pair && comma == std::string::npos) {

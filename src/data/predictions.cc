@@ -26,11 +26,10 @@ Format recognise_predictions(std::string_view sample, const std::string& name) {
 
 Csr read_predictions(const std::string& path, std::optional<Format> format, LabelForm label_form,
                      LabelSpace& labels, ThreadPool& pool) {
-  const ReadOptions options{.format = format, .label_form = label_form,
-                            .values = ReadOptions::Values::kScore};
+  const ReadOptions options{
+      .format = format, .label_form = label_form, .values = ReadOptions::Values::kScore};
   auto lines = open_non_empty(open_bytes(path));
-  const Format found =
-      format ? *format : recognise_predictions(lines->peek().bytes, lines->name());
+  const Format found = format ? *format : recognise_predictions(lines->peek().bytes, lines->name());
   if (found == Format::kSparse || found == Format::kLines) {
     throw InputError("{}: holds points, not predictions ({}): give scored labels", lines->name(),
                      format_name(found));
@@ -63,9 +62,10 @@ std::vector<std::pair<uint64_t, LabelId>> read_filter(const std::string& path, u
       }
       const uint64_t row = (*pair)[0], label = (*pair)[1];
       if (row >= rows || label >= labels) {
-        throw InputError("{}: the pair {} {} is beyond the {} points and {} labels: is this the "
-                         "filter of another data set?",
-                         place(reader.name(), line), row, label, rows, labels);
+        throw InputError(
+            "{}: the pair {} {} is beyond the {} points and {} labels: is this the "
+            "filter of another data set?",
+            place(reader.name(), line), row, label, rows, labels);
       }
       pairs.emplace_back(row, LabelId(static_cast<uint32_t>(label)));
     }

@@ -19,7 +19,7 @@ uint64_t hash_bytes(std::string_view bytes) {
   const char* data = bytes.data();
   size_t left = bytes.size();
   for (; left >= 8; left -= 8, data += 8) {
-    uint64_t word;
+    uint64_t word = 0;
     std::memcpy(&word, data, 8);
     hash = mix(hash ^ word, kMultiplier);
   }

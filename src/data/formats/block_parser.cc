@@ -21,7 +21,7 @@ void BlockParser::add_label(ParsedBlock& out, std::string_view label, float valu
   uint64_t id = 0;
   if (!parse_integer(p, label.data() + label.size(), id) || p != label.data() + label.size()) {
     throw InputError(
-        "{}: label {} is not an id (0, 1, 2, ...) as the labels before it are: mend it, or use "
+        "{}: label {} is not an id (0, 1, 2, ...) as the file's first label is: mend it, or use "
         "--label-form names",
         at(line), shown(label));
   }
@@ -41,7 +41,8 @@ void BlockParser::add_label_id(ParsedBlock& out, uint64_t id, float value, uint6
 void BlockParser::fail_label(uint64_t id, uint64_t line) const {
   if (rules_.label_limit_source.empty()) {
     throw InputError(
-        "{}: label id {} is too large: ids run from 0 to the number of labels - 1; use --label-form "
+        "{}: label id {} is too large: ids run from 0 to the number of labels - 1; use "
+        "--label-form "
         "names if it is a name",
         at(line), id);
   }
@@ -83,21 +84,22 @@ void BlockParser::fail_feature(uint64_t id, uint64_t line) const {
 
 void BlockParser::check_label_value(float value, std::string_view label, uint64_t line) const {
   if (!std::isfinite(value)) {
-    throw InputError("{}: the value of label {} is not a finite number: mend or remove it", at(line),
-                     shown(label));
+    throw InputError("{}: the value of label {} is not a finite number: mend or remove it",
+                     at(line), shown(label));
   }
   if (value < 0 && rules_.values == ReadOptions::Values::kRelevance) {
-    throw InputError("{}: the relevance {} of label {} is negative: give a number above 0", at(line),
-                     value, shown(label));
+    throw InputError("{}: the relevance {} of label {} is negative: give a number above 0",
+                     at(line), value, shown(label));
   }
 }
 
 void require_utf8(std::string_view text, const std::string& where) {
   const size_t bad = find_invalid_utf8(text);
   if (bad == std::string_view::npos) return;
-  throw InputError("{}: byte 0x{:02x} at position {} of the text is not UTF-8: convert the file, for "
-                   "example with iconv -f LATIN1 -t UTF-8",
-                   where, static_cast<unsigned char>(text[bad]), bad + 1);
+  throw InputError(
+      "{}: byte 0x{:02x} at position {} of the text is not UTF-8: convert the file, for "
+      "example with iconv -f LATIN1 -t UTF-8",
+      where, static_cast<unsigned char>(text[bad]), bad + 1);
 }
 
 }  // namespace elias

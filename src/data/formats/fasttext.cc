@@ -53,9 +53,10 @@ class FastTextParser : public BlockParser {
     const char* p = word.data();
     float score = 0;
     if (!parse_real(p, word.data() + word.size(), score) || p != word.data() + word.size()) {
-      throw InputError("{}: label {} is followed by {}, not by its score: write the predictions with "
-                       "fasttext predict-prob",
-                       at(line), shown(label), shown(word));
+      throw InputError(
+          "{}: label {} is followed by {}, not by its score: write the predictions with "
+          "fasttext predict-prob",
+          at(line), shown(label), shown(word));
     }
     return score;
   }

@@ -85,7 +85,8 @@ class RecordBuilder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) override {
+  bool parse_error(size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
     return stop(fmt::format("the line is not JSON from byte {} on", position));
   }
 
@@ -164,8 +165,9 @@ class JsonLinesParser : public BlockParser {
       Record record;
       RecordBuilder builder(record);
       if (!nlohmann::json::sax_parse(row, &builder)) {
-        throw InputError("{}: {}: write one object a line, {{\"text\": \"...\", \"labels\": [...]}}",
-                         at(line), builder.problem());
+        throw InputError(
+            "{}: {}: write one object a line, {{\"text\": \"...\", \"labels\": [...]}}", at(line),
+            builder.problem());
       }
       add_record(record, out, line);
     }
@@ -195,9 +197,10 @@ class JsonLinesParser : public BlockParser {
     }
     const uint64_t id = std::get<uint64_t>(label);
     if (rules().form == LabelForm::kNames) {
-      throw InputError("{}: label {} is a number where labels are names: put it in quotes, or use "
-                       "--label-form ids",
-                       at(line), id);
+      throw InputError(
+          "{}: label {} is a number where labels are names: put it in quotes, or use "
+          "--label-form ids",
+          at(line), id);
     }
     add_label_id(out, id, value, line);
   }

@@ -123,14 +123,16 @@ void LinePointReader::check_row_count(const PointBatch& batch) {
   const bool at_end = batch.rows() == 0;
   if (rows_ > promised) {
     const uint64_t line = batch.lines[batch.rows() - (rows_ - promised)];
-    throw InputError("{}: the header promises {} rows, but here is another: mend the header or "
-                     "remove the line",
-                     place(info_.name, line), promised);
+    throw InputError(
+        "{}: the header promises {} rows, but here is another: mend the header or "
+        "remove the line",
+        place(info_.name, line), promised);
   }
   if (at_end && rows_ < promised) {
-    throw InputError("{}: the header promises {} rows, the file has {}: mend the header, or copy the "
-                     "file again if it was cut off",
-                     info_.name, promised, rows_);
+    throw InputError(
+        "{}: the header promises {} rows, the file has {}: mend the header, or copy the "
+        "file again if it was cut off",
+        info_.name, promised, rows_);
   }
 }
 

@@ -106,9 +106,10 @@ Csr checked_labels(Csr matrix, const std::string& name, const ReadOptions& optio
                      matrix.cols, kLabelIdLimit);
   }
   if (!labels.closed() && labels.form() == LabelForm::kNames) {
-    throw InputError("{}: holds label ids where the files before it hold names: say which id is "
-                     "which name with --labels",
-                     name);
+    throw InputError(
+        "{}: holds label ids where the files before it hold names: say which id is "
+        "which name with --labels",
+        name);
   }
   if (!labels.closed()) labels.set_form(LabelForm::kIds);
   labels.cover_ids(matrix.cols);
@@ -148,8 +149,7 @@ Csr read_matrix(std::unique_ptr<LineReader> lines, const std::string& path, Matr
     if (role == MatrixRole::kFeatures) return matrix;
     return checked_labels(std::move(matrix), lines->name(), options, labels);
   }
-  const auto reader =
-      open_text(std::move(lines), Format::kMatrix, role, options, labels, pool);
+  const auto reader = open_text(std::move(lines), Format::kMatrix, role, options, labels, pool);
   Csr matrix;
   PointBatch batch;
   while (reader->next(batch)) {
@@ -168,7 +168,8 @@ std::unique_ptr<PointReader> open_pair(const std::string& x_path, const std::str
     throw InputError("{},{}: is not a pair of files: give the points and their labels as X,Y",
                      x_path, y_path);
   }
-  Csr y = read_matrix(open_non_empty(open_bytes(y_path)), y_path, MatrixRole::kLabels, options, labels, pool);
+  Csr y = read_matrix(open_non_empty(open_bytes(y_path)), y_path, MatrixRole::kLabels, options,
+                      labels, pool);
   auto lines = open_non_empty(open_bytes(x_path));
   const Format format = recognise_x(lines->peek().bytes);
   std::unique_ptr<PointReader> x;

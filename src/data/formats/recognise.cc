@@ -22,65 +22,48 @@ constexpr std::array kFormatNames = {
     FormatName{Format::kLines, "lines"},
 };
 
-// The label form is told from this many lines; later ones must follow.
-constexpr int kSampleLines = 1000;
-
-bool is_integer(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// Splits at `separator` and calls visit(part) until it returns false.
-template <typename Visit>
-void for_each_part(std::string_view text, char separator, Visit visit) {
-  while (true) {
-    const size_t end = text.find(separator);
-    if (!visit(text.substr(0, end)) || end == std::string_view::npos) return;
-    text.remove_prefix(end + 1);
-  }
+// A sign does not make it a name: -1 is a wrong id, and refused as such.
+LabelForm form_of_label(std::string_view label) {
+  if (label.starts_with('-')) label.remove_prefix(1);
+  const bool digits = !label.empty() && std::all_of(label.begin(), label.end(),
+                                                    [](char c) { return c >= '0' && c <= '9'; });
+  return digits ? LabelForm::kIds : LabelForm::kNames;
 }
 
 LabelForm form_of_tsv(std::string_view sample) {
-  LabelForm form = LabelForm::kUnknown;
-  for (int i = 0; i < kSampleLines && !sample.empty() && form != LabelForm::kNames; ++i) {
+  while (!sample.empty()) {
     const std::string_view line = take_line(sample);
     const std::string_view field = line.substr(0, line.find('\t'));
-    if (field.empty()) continue;
-    for_each_part(field, ',', [&](std::string_view label) {
-      form = is_integer(label.substr(0, label.rfind("::"))) ? LabelForm::kIds : LabelForm::kNames;
-      return form == LabelForm::kIds;
-    });
+    const std::string_view first = field.substr(0, field.find(','));
+    if (!first.empty()) return form_of_label(first.substr(0, first.rfind("::")));
   }
-  return form;
+  return LabelForm::kUnknown;
 }
 
 LabelForm form_of_fasttext(std::string_view sample) {
   constexpr std::string_view kPrefix = "__label__";
-  LabelForm form = LabelForm::kUnknown;
-  for (int i = 0; i < kSampleLines && !sample.empty() && form != LabelForm::kNames; ++i) {
-    for_each_part(take_line(sample), ' ', [&](std::string_view word) {
-      if (!word.starts_with(kPrefix)) return true;
-      form = is_integer(word.substr(kPrefix.size())) ? LabelForm::kIds : LabelForm::kNames;
-      return form == LabelForm::kIds;
-    });
-  }
-  return form;
+  const size_t at = sample.find(kPrefix);
+  if (at == std::string_view::npos) return LabelForm::kUnknown;
+  sample.remove_prefix(at + kPrefix.size());
+  return form_of_label(sample.substr(0, sample.find_first_of(" \t\r\n")));
 }
 
-// "id:" or "id,id" or "id" followed by a blank and "id:".
+// "id:value", or "id,id" and then "id:value".
 bool is_sparse_line(std::string_view line) {
   const char* p = line.data();
   const char* const end = p + line.size();
   const auto skip_blanks = [&] {
     while (p < end && *p == ' ') ++p;
   };
+  // Two colons would be the grade of a tsv label.
+  const auto at_colon = [&] { return p < end && *p == ':' && (p + 1 == end || p[1] != ':'); };
   uint64_t id = 0;
   skip_blanks();
   while (parse_integer(p, end, id) && p < end && *p == ',') ++p;
-  if (p < end && *p == ':') return true;
+  if (at_colon()) return true;
   if (p == end || *p != ' ') return false;
   skip_blanks();
-  return parse_integer(p, end, id) && p < end && *p == ':';
+  return parse_integer(p, end, id) && at_colon();
 }
 
 }  // namespace
@@ -117,7 +100,7 @@ std::optional<std::vector<uint64_t>> header_of(std::string_view sample, size_t c
 }
 
 bool looks_sparse(std::string_view sample) {
-  for (int i = 0; i < kSampleLines && !sample.empty(); ++i) {
+  while (!sample.empty()) {
     const std::string_view line = take_line(sample);
     if (line.find_first_not_of(' ') != std::string_view::npos) return is_sparse_line(line);
   }

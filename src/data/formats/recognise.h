@@ -15,7 +15,8 @@ namespace elias {
 /// Throws InputError if `sample` (the start of the file) looks like none of the formats.
 Format recognise_format(std::string_view sample, const std::string& name);
 
-/// Whether the labels in `sample` are ids or names; kUnknown if it shows none.
+/// Whether the first label in `sample` is an id or a name; kUnknown if there is none. One label
+/// decides, so that a stray name among ids is an error and does not turn all ids into names.
 LabelForm recognise_label_form(std::string_view sample, Format format);
 
 /// The numbers of a first line that holds nothing but `count` whole numbers.

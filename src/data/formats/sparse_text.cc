@@ -81,14 +81,15 @@ class SparseParser : public SparseRowParser {
     }
   }
 
-  // The first word holds labels; if a colon follows its first number it is a feature and the row has
-  // no labels.
+  // The first word holds labels; if a colon follows its first number it is a feature and the row
+  // has no labels.
   void take_labels(std::string_view row, const char*& p, ParsedBlock& out, uint64_t line) const {
     const char* const end = row.data() + row.size();
     while (true) {
       uint64_t id = 0;
       if (!parse_integer(p, end, id)) fail_labels(row, line);
-      if (p < end && *p == ':' && out.points.labels.nonzeros() == out.points.labels.offsets.back()) {
+      if (p < end && *p == ':' &&
+          out.points.labels.nonzeros() == out.points.labels.offsets.back()) {
         float value = 0;
         take_value(row, row.data(), p, value, line);
         return add_feature(out, id, value, line);
@@ -102,7 +103,8 @@ class SparseParser : public SparseRowParser {
 
   [[noreturn]] void fail_labels(std::string_view row, uint64_t line) const {
     throw InputError(
-        "{}: the labels {} are not ids of 0 or more separated by commas: start a line without labels "
+        "{}: the labels {} are not ids of 0 or more separated by commas: start a line without "
+        "labels "
         "with a blank",
         at(line), shown(word_at(row, row.data())));
   }

@@ -14,9 +14,10 @@ LabelForm choose_label_form(Format format, std::string_view sample, const ReadOp
                             LabelSpace& labels, const std::string& name) {
   const bool ids_only = format == Format::kSparse || format == Format::kMatrix;
   if (ids_only && !labels.closed() && labels.form() == LabelForm::kNames) {
-    throw InputError("{}: holds label ids where the files before it hold names: say which id is "
-                     "which name with --labels",
-                     name);
+    throw InputError(
+        "{}: holds label ids where the files before it hold names: say which id is "
+        "which name with --labels",
+        name);
   }
   LabelForm form = ids_only ? LabelForm::kIds : options.label_form;
   if (form == LabelForm::kUnknown && !labels.closed()) form = labels.form();
@@ -53,8 +54,9 @@ ParseRules rules_for(const SourceInfo& info, const ReadOptions& options, LabelSp
   }
   if (info.promised_labels) {
     if (labels.closed() && *info.promised_labels != labels.size()) {
-      throw InputError("{}: the header promises {} labels, {} names {}: these do not belong together",
-                       info.name, *info.promised_labels, labels.path(), labels.size());
+      throw InputError(
+          "{}: the header promises {} labels, {} names {}: these do not belong together", info.name,
+          *info.promised_labels, labels.path(), labels.size());
     }
     if (*info.promised_labels > kLabelIdLimit) {
       throw InputError("{}: the header promises {} labels, more than the {} that are supported",
@@ -105,8 +107,8 @@ std::unique_ptr<PointReader> open_text(std::unique_ptr<LineReader> lines, Format
   if (format == Format::kMatrix) header = header_of(sample, 2);
   if (header) apply_header(*header, format, as_labels, info);
   const bool no_labels = format == Format::kLines || (format == Format::kMatrix && !as_labels);
-  const LabelForm form = no_labels ? LabelForm::kIds
-                                   : choose_label_form(format, sample, options, labels, info.name);
+  const LabelForm form =
+      no_labels ? LabelForm::kIds : choose_label_form(format, sample, options, labels, info.name);
   ParseRules rules = rules_for(info, options, labels);
   rules.form = form;
   auto parser = parser_for(format, std::move(rules), as_labels);

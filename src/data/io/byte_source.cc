@@ -175,8 +175,7 @@ std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
 }
 
 std::unique_ptr<ByteSource> bytes_in_memory(std::string_view bytes, std::string name) {
-  return std::make_unique<MaybeGzipSource>(
-      std::make_unique<MemorySource>(bytes, std::move(name)));
+  return std::make_unique<MaybeGzipSource>(std::make_unique<MemorySource>(bytes, std::move(name)));
 }
 
 std::string read_all(ByteSource& source) {

@@ -70,6 +70,8 @@ void LineReader::fill(std::string& bytes) {
   }
 }
 
-std::string place(const std::string& name, uint64_t line) { return fmt::format("{}:{}", name, line); }
+std::string place(const std::string& name, uint64_t line) {
+  return fmt::format("{}:{}", name, line);
+}
 
 }  // namespace elias

@@ -55,9 +55,9 @@ class NpyReader {
 
   std::string name_;
   ZipMemberReader reader_;
-  char kind_ = 0;         // i, u, f, b, S, U
-  uint64_t width_ = 0;    // bytes an element
-  uint64_t size_ = 1;     // elements
+  char kind_ = 0;       // i, u, f, b, S, U
+  uint64_t width_ = 0;  // bytes an element
+  uint64_t size_ = 1;   // elements
 };
 
 std::string_view NpyReader::value_of(std::string_view header, std::string_view key) const {
@@ -180,9 +180,10 @@ class CsrLoader {
   NpyReader open(const std::string& key) const {
     const auto found = members_.find(key + ".npy");
     if (found == members_.end()) {
-      throw InputError("{}: has no array {}, so it is not a sparse matrix: write it with "
-                       "scipy.sparse.save_npz",
-                       name_, shown(key));
+      throw InputError(
+          "{}: has no array {}, so it is not a sparse matrix: write it with "
+          "scipy.sparse.save_npz",
+          name_, shown(key));
     }
     return NpyReader(bytes_, found->second, name_);
   }
@@ -208,8 +209,9 @@ class CsrLoader {
     const CsrRow entries = matrix_.row(row);
     for (size_t i = 0; i < entries.size(); ++i) {
       if (entries.columns[i] >= matrix_.cols) {
-        throw InputError("{}: row {} holds column {}, beyond the {} of its shape: save it again",
-                         name_, row, entries.columns[i], matrix_.cols);
+        throw InputError(
+            "{}: row {}, column {} is beyond the {} columns of its shape: save it again", name_,
+            row, entries.columns[i], matrix_.cols);
       }
       if (!std::isfinite(entries.values[i])) {
         throw InputError("{}: row {}, column {} is not a finite number: mend or remove it", name_,

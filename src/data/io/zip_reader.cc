@@ -48,8 +48,7 @@ Directory find_directory(Bytes bytes, const std::string& name) {
   }
   Directory found{get<uint32_t>(bytes, at + 16), get<uint32_t>(bytes, at + 12),
                   get<uint16_t>(bytes, at + 10)};
-  if (at >= kLocator64Size &&
-      get<uint32_t>(bytes, at - kLocator64Size) == kLocator64Signature) {
+  if (at >= kLocator64Size && get<uint32_t>(bytes, at - kLocator64Size) == kLocator64Signature) {
     const auto end64 = get<uint64_t>(bytes, at - kLocator64Size + 8);
     const Bytes record = part(bytes, end64, kEnd64Size, name, "ZIP64 end record");
     if (get<uint32_t>(record, 0) != kEnd64Signature) fail_damaged(name, "ZIP64 end record");
@@ -85,9 +84,10 @@ std::vector<ZipMember> list_zip(Bytes bytes, const std::string& name) {
     if (get<uint32_t>(entry, 0) != kCentralSignature) fail_damaged(name, "directory entry");
     const auto method = get<uint16_t>(entry, 10);
     if (method != kStored && method != kDeflated) {
-      throw InputError("{}: a member is packed with zip method {}: use numpy's savez or "
-                       "savez_compressed",
-                       name, method);
+      throw InputError(
+          "{}: a member is packed with zip method {}: use numpy's savez or "
+          "savez_compressed",
+          name, method);
     }
     const size_t name_size = get<uint16_t>(entry, 28), extra_size = get<uint16_t>(entry, 30);
     const size_t comment_size = get<uint16_t>(entry, 32);
@@ -142,8 +142,8 @@ ZipMemberReader::ZipMemberReader(Bytes bytes, const ZipMember& member, std::stri
   const Bytes header = part(bytes, member.offset, kLocalSize, name, "member header");
   if (get<uint32_t>(header, 0) != kLocalSignature) fail_damaged(name, "member header");
   // The local header has its own name and extra field, whose sizes need not equal the directory's.
-  const uint64_t data = member.offset + kLocalSize + get<uint16_t>(header, 26) +
-                        get<uint16_t>(header, 28);
+  const uint64_t data =
+      member.offset + kLocalSize + get<uint16_t>(header, 26) + get<uint16_t>(header, 28);
   state_->packed = part(bytes, data, member.packed_size, name, "member data");
   // Deflate packs at most 1 : 1032, so a larger claim is false; do not allocate for it.
   constexpr uint64_t kBestRatio = 1100;
@@ -173,8 +173,7 @@ void ZipMemberReader::read(void* into, size_t size) {
     } else {
       state_->read_stored({at, some});
     }
-    state_->checksum =
-        static_cast<uint32_t>(crc32(state_->checksum, at, static_cast<uInt>(some)));
+    state_->checksum = static_cast<uint32_t>(crc32(state_->checksum, at, static_cast<uInt>(some)));
     at += some;
     size -= some;
     state_->left -= some;

@@ -1,4 +1,5 @@
-// Signatures and fixed sizes of the ZIP format's records (APPNOTE 4.3), for the reader and the writer.
+// Signatures and fixed sizes of the ZIP format's records (APPNOTE 4.3), for the reader and the
+// writer.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,64 @@
+#include "cli/data_options.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <map>
+
+#include "base/errors.h"
+
+namespace elias::cli {
+namespace fs = std::filesystem;
+
+void DataOptions::add_to(CLI::App& verb) {
+  verb.add_option("--labels", labels_path, "Label names: line i + 1 names label i")
+      ->type_name("FILE");
+  verb.add_option(
+          "--format", format,
+          "Format of the points: tsv, fasttext, jsonl, sparse (default: told from the file)")
+      ->type_name("NAME");
+  verb.add_option("--label-form", label_form,
+                  "What labels are: ids or names (default: told from the file)")
+      ->type_name("FORM")
+      ->check(CLI::IsMember({"ids", "names"}));
+}
+
+ReadOptions DataOptions::read_options() const {
+  ReadOptions options;
+  if (!format.empty()) options.format = format_from_name(format);
+  if (label_form == "ids") options.label_form = LabelForm::kIds;
+  if (label_form == "names") options.label_form = LabelForm::kNames;
+  return options;
+}
+
+LabelSpace DataOptions::label_space() const {
+  return labels_path.empty() ? LabelSpace() : LabelSpace::read(labels_path);
+}
+
+std::vector<std::string> expand_folders(const std::vector<std::string>& paths) {
+  std::vector<std::string> inputs;
+  for (const auto& path : paths) {
+    if (!fs::is_directory(path)) {
+      inputs.push_back(path);
+      continue;
+    }
+    const size_t before = inputs.size();
+    for (const char* part : {"trn", "train", "dev", "val", "tst", "test"}) {
+      for (const char* x_ending : {"txt", "npz"}) {
+        const fs::path x = fs::path(path) / fmt::format("X.{}.{}", part, x_ending);
+        const fs::path y = fs::path(path) / fmt::format("Y.{}.npz", part);
+        if (!fs::exists(x) || !fs::exists(y)) continue;
+        inputs.push_back(fmt::format("{},{}", x.string(), y.string()));
+        break;
+      }
+    }
+    if (inputs.size() == before) {
+      throw InputError(
+          "{}: is a directory without X.trn.npz (or .txt) and Y.trn.npz: name the files "
+          "in it",
+          path);
+    }
+  }
+  return inputs;
+}
+
+}  // namespace elias::cli

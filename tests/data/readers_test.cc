@@ -1,0 +1,228 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/atomic_file.h"
+#include "base/random.h"
+#include "data/io/npz.h"
+#include "tests/data/reading.h"
+#include "tests/temporary_folder.h"
+
+namespace elias {
+namespace {
+
+TEST(Tsv, ReadsIdsTextsAndGrades) {
+  const auto read = read_text("3,1\tfirst text\n\tno labels\n0::0.5,2::1\twith\ttab\n");
+  EXPECT_EQ(read.info.format, Format::kTsv);
+  EXPECT_TRUE(read.info.has_text);
+  EXPECT_EQ(read.points.texts.row(0), "first text");
+  EXPECT_EQ(read.points.texts.row(1), "no labels");
+  EXPECT_EQ(read.points.texts.row(2), "with\ttab");
+  EXPECT_EQ(row_of(read.points.labels, 0), (Row{{1, 1}, {3, 1}}));
+  EXPECT_EQ(row_of(read.points.labels, 1), (Row{}));
+  EXPECT_EQ(row_of(read.points.labels, 2), (Row{{0, 0.5}, {2, 1}}));
+  EXPECT_EQ(read.labels.size(), 4u);
+  EXPECT_EQ(read.points.lines, (std::vector<uint64_t>{1, 2, 3}));
+}
+
+TEST(Tsv, ReadsNames) {
+  const auto read = read_text("red,blue\ta\nblue,red::0.5,blue\tb\nx::y::0.25\tc\n");
+  EXPECT_EQ(read.labels.size(), 3u);
+  EXPECT_EQ(read.labels.name(LabelId(0)), "red");
+  EXPECT_EQ(row_of(read.points.labels, 1), (Row{{0, 0.5}, {1, 1}}));
+  EXPECT_EQ(read.points.repeated_labels, 1u);
+  EXPECT_EQ(read.labels.name(LabelId(2)), "x::y");
+  EXPECT_EQ(row_of(read.points.labels, 2), (Row{{2, 0.25}}));
+}
+
+TEST(Tsv, ZeroRelevanceIsNoLabel) {
+  EXPECT_EQ(row_of(read_text("1::0,2\ta\n").points.labels, 0), (Row{{2, 1}}));
+}
+
+TEST(Tsv, ALabelFileMayBeMeantByIdOrByName) {
+  const auto by_name = read_text("blue\ta\n", {}, 1, label_file("red\nblue\n"));
+  EXPECT_EQ(row_of(by_name.points.labels, 0), (Row{{1, 1}}));
+  const auto by_id = read_text("1\ta\n", {}, 1, label_file("red\nblue\n"));
+  EXPECT_EQ(row_of(by_id.points.labels, 0), (Row{{1, 1}}));
+  ReadOptions names;
+  names.label_form = LabelForm::kNames;
+  const auto forced = read_text("1\ta\n", names, 1, label_file("0\n2\n1\n"));
+  EXPECT_EQ(row_of(forced.points.labels, 0), (Row{{2, 1}}));
+}
+
+TEST(Tsv, AcceptsCrlfAndByteOrderMark) {
+  const auto read = read_text(
+      "\xef\xbb\xbf"
+      "1\tone\r\n2\ttwo\r\n");
+  EXPECT_EQ(read.points.texts.row(0), "one");
+  EXPECT_EQ(row_of(read.points.labels, 0), (Row{{1, 1}}));
+}
+
+TEST(FastText, LabelsStandAnywhere) {
+  const auto read = read_text("__label__a  some __label__b words\n__label__b\nno label\n");
+  EXPECT_EQ(read.info.format, Format::kFastText);
+  EXPECT_EQ(read.points.texts.row(0), "some words");
+  EXPECT_EQ(row_of(read.points.labels, 0), (Row{{0, 1}, {1, 1}}));
+  EXPECT_EQ(read.points.texts.row(1), "");
+  EXPECT_EQ(row_of(read.points.labels, 2), (Row{}));
+  // Numbers are names to fastText.
+  EXPECT_EQ(read_text("__label__2019 x\n").labels.size(), 1u);
+}
+
+TEST(JsonLines, ReadsTheTextForm) {
+  const auto read = read_text(
+      "{\"text\": \"a \\u00e9\", \"labels\": [\"x\", \"y\"]}\n"
+      "{\"labels\": {\"y\": 0.5}, \"title\": \"t\", \"content\": \"c\", \"more\": {\"a\": [1]}}\n"
+      "{\"title\": \"only\", \"content\": null, \"labels\": []}\n");
+  EXPECT_EQ(read.info.format, Format::kJsonLines);
+  EXPECT_EQ(read.points.texts.row(0), "a é");
+  EXPECT_EQ(row_of(read.points.labels, 0), (Row{{0, 1}, {1, 1}}));
+  EXPECT_EQ(read.points.texts.row(1), "t c");
+  EXPECT_EQ(row_of(read.points.labels, 1), (Row{{1, 0.5}}));
+  EXPECT_EQ(read.points.texts.row(2), "only");
+}
+
+TEST(JsonLines, ReadsTheTargetForm) {
+  const auto read = read_text(
+      "{\"uid\": \"B00\", \"title\": \"t\", \"content\": \"\", \"target_ind\": [7, 3], "
+      "\"target_rel\": [1.0, 0.5]}\n");
+  EXPECT_EQ(row_of(read.points.labels, 0), (Row{{3, 0.5}, {7, 1}}));
+  EXPECT_EQ(read.labels.size(), 8u);
+}
+
+TEST(Sparse, ReadsWithHeader) {
+  const auto read = read_text("3 10 5\n0,4 1:0.5 9:2\n 3:1\n2\n");
+  EXPECT_EQ(read.info.format, Format::kSparse);
+  EXPECT_EQ(read.labels.size(), 5u);
+  EXPECT_EQ(read.points.features.cols, 10u);
+  EXPECT_EQ(row_of(read.points.labels, 0), (Row{{0, 1}, {4, 1}}));
+  EXPECT_EQ(row_of(read.points.features, 0), (Row{{1, 0.5}, {9, 2}}));
+  EXPECT_EQ(row_of(read.points.labels, 1), (Row{}));
+  EXPECT_EQ(row_of(read.points.features, 1), (Row{{3, 1}}));
+  EXPECT_EQ(row_of(read.points.features, 2), (Row{}));
+  EXPECT_EQ(read.points.lines, (std::vector<uint64_t>{2, 3, 4}));
+}
+
+TEST(Sparse, ReadsWithoutHeader) {
+  const auto read = read_text("0,4 1:0.5\n3:1 4:1\n");
+  EXPECT_FALSE(read.info.promised_rows.has_value());
+  EXPECT_EQ(read.labels.size(), 5u);
+  EXPECT_EQ(read.points.features.cols, 5u);
+  EXPECT_EQ(row_of(read.points.labels, 1), (Row{}));
+  EXPECT_EQ(row_of(read.points.features, 1), (Row{{3, 1}, {4, 1}}));
+}
+
+TEST(Sparse, EmptyLinesAreRowsAndRepeatsAddUp) {
+  const auto read = read_text("2 5 5\n1,1 3:1 2:1 3:0.5\n\n");
+  EXPECT_EQ(row_of(read.points.features, 0), (Row{{2, 1}, {3, 1.5}}));
+  EXPECT_EQ(row_of(read.points.labels, 0), (Row{{1, 1}}));
+  EXPECT_EQ(read.points.repeated_features, 1u);
+  EXPECT_EQ(read.points.repeated_labels, 1u);
+  EXPECT_EQ(read.points.rows(), 2u);
+}
+
+class Pairs : public testing::Test {
+ protected:
+  Dataset read(const std::string& x, const std::string& y) {
+    return read_dataset(folder_ / x + "," + (folder_ / y), {}, labels_, pool_);
+  }
+  void write(const std::string& name, const std::string& text) { write_file(folder_ / name, text); }
+
+  TemporaryFolder folder_;
+  LabelSpace labels_;
+  ThreadPool pool_{2};
+};
+
+TEST_F(Pairs, ReadsMatricesTextsAndNpz) {
+  write("x.txt", "2 4\n0:1 3:2\n\n");
+  write("y.txt", "2 3\n2:1\n0:0.5 1:1\n");
+  write("raw.txt", "first\nsecond\n");
+  const Dataset features = read("x.txt", "y.txt");
+  EXPECT_EQ(features.features.cols, 4u);
+  EXPECT_EQ(row_of(features.features, 0), (Row{{0, 1}, {3, 2}}));
+  EXPECT_EQ(row_of(features.labels, 1), (Row{{0, 0.5}, {1, 1}}));
+  EXPECT_EQ(features.labels.cols, 3u);
+  write_npz(folder_ / "x.npz", features.features);
+  write_npz(folder_ / "y.npz", features.labels);
+  const Dataset npz = read("x.npz", "y.npz");
+  EXPECT_EQ(npz.features.columns, features.features.columns);
+  EXPECT_EQ(npz.features.cols, 4u);
+  EXPECT_EQ(npz.labels.values, features.labels.values);
+  const Dataset texts = read("raw.txt", "y.npz");
+  EXPECT_TRUE(texts.info.has_text);
+  EXPECT_EQ(texts.texts.row(1), "second");
+}
+
+TEST_F(Pairs, RowsMustAgree) {
+  write("x.txt", "2 4\n0:1\n\n");
+  write("y.txt", "3 3\n2:1\n\n0:1\n");
+  EXPECT_THROW(read("x.txt", "y.txt"), InputError);
+  write("long.txt", "4 4\n0:1\n\n\n\n");
+  EXPECT_THROW(read("long.txt", "y.txt"), InputError);
+}
+
+TEST_F(Pairs, AFileNameMayHoldAComma) {
+  write("a,b.txt", "1\ttext\n");
+  const Dataset data = read_dataset(folder_ / "a,b.txt", {}, labels_, pool_);
+  EXPECT_EQ(data.rows(), 1u);
+}
+
+// A file long enough for many blocks and waves, in each format.
+std::string long_file(Format format) {
+  RandomSequence random(5, 5);
+  std::string text = format == Format::kSparse ? "60000 100000 5000\n" : "";
+  for (int row = 0; row < 60000; ++row) {
+    const uint64_t a = random.below(5000), b = random.below(5000);
+    switch (format) {
+      case Format::kSparse:
+        text += fmt::format("{},{} {}:{:.4f} {}:1 {}:0.25", a, b, random.below(100000),
+                            random.uniform(), random.below(100000), random.below(100000));
+        break;
+      case Format::kTsv:
+        text += fmt::format("n{},n{}\twords of the text {} and {}", a, b, row, random.bits());
+        break;
+      case Format::kFastText:
+        text += fmt::format("__label__{} words of {}", a, random.bits());
+        break;
+      default:
+        text += fmt::format("{{\"text\": \"words of {}\", \"labels\": [\"{}\", \"{}\"]}}",
+                            random.bits(), a, b);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+class LongFiles : public testing::TestWithParam<Format> {};
+INSTANTIATE_TEST_SUITE_P(Formats, LongFiles,
+                         testing::Values(Format::kSparse, Format::kTsv, Format::kFastText,
+                                         Format::kJsonLines));
+
+TEST_P(LongFiles, AreTheSameAtAnyThreadCount) {
+  const std::string text = long_file(GetParam());
+  const auto one = read_text(text, {}, 1);
+  ASSERT_EQ(one.points.rows(), 60000u);
+  for (int threads : {2, 3, 7}) {
+    const auto many = read_text(text, {}, threads);
+    EXPECT_EQ(many.points.labels.columns, one.points.labels.columns);
+    EXPECT_EQ(many.points.labels.offsets, one.points.labels.offsets);
+    EXPECT_EQ(many.points.features.columns, one.points.features.columns);
+    EXPECT_EQ(many.points.features.values, one.points.features.values);
+    EXPECT_EQ(many.points.texts.bytes, one.points.texts.bytes);
+    EXPECT_EQ(many.points.lines, one.points.lines);
+    EXPECT_EQ(many.labels.names().rows().bytes, one.labels.names().rows().bytes);
+  }
+}
+
+// Two bad lines in different blocks: the message is about the first one, always.
+TEST_P(LongFiles, ReportTheFirstBadLineAtAnyThreadCount) {
+  std::string text = long_file(GetParam());
+  const std::string bad = "\xff bad";
+  for (size_t at : {text.size() / 3, text.size() * 2 / 3})
+    text.insert(text.find('\n', at) + 1, bad);
+  const std::string one = read_error(text, {}, 1);
+  EXPECT_THAT(one, testing::StartsWith("f.txt:"));
+  for (int threads : {2, 3, 7}) EXPECT_EQ(read_error(text, {}, threads), one);
+}
+
+}  // namespace
+}  // namespace elias

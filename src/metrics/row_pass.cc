@@ -7,15 +7,6 @@
 #include "metrics/score_range.h"
 
 namespace elias {
-namespace {
-
-uint32_t count_reached(const float* scores, size_t size, float threshold) {
-  uint32_t count = 0;
-  for (size_t i = 0; i < size; ++i) count += scores[i] >= threshold;
-  return count;
-}
-
-}  // namespace
 
 void RowPass::add_row(size_t row) {
   const CsrRow truth = setting_.truth.row(row), scores = setting_.scores.row(row);
@@ -50,17 +41,16 @@ void RowPass::add_pairs(const CsrRow& scores) {
 }
 
 void RowPass::add_predicted(const CsrRow& scores) {
+  // Collected without a branch, which would be mispredicted at every score above the threshold.
+  selected_.resize(scores.size());
+  uint32_t* const selected = selected_.data();
   const float threshold = setting_.threshold;
-  // Few scores reach the threshold: a block is looked at one by one only if any of it does.
-  constexpr size_t kBlock = 32;
-  for (size_t begin = 0; begin < scores.size(); begin += kBlock) {
-    const size_t end = std::min(begin + kBlock, scores.size());
-    if (count_reached(scores.values.data() + begin, end - begin, threshold) == 0) continue;
-    for (size_t i = begin; i < end; ++i) {
-      if (scores.values[i] < threshold) continue;
-      LabelTotals::count(labels_.predicted[scores.columns[i]]);
-    }
+  size_t count = 0;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    selected[count] = scores.columns[i];
+    count += scores.values[i] >= threshold;
   }
+  for (size_t i = 0; i < count; ++i) LabelTotals::count(labels_.predicted[selected[i]]);
 }
 
 void RowPass::add_hit(const Hit& hit, bool probability) {

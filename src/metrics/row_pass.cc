@@ -8,6 +8,15 @@
 
 namespace elias {
 
+void RowPass::add_rows(size_t begin, size_t end) {
+  constexpr size_t kFull = 1 << 16;
+  for (size_t row = begin; row < end; ++row) {
+    add_row(row);
+    if (batch_.predicted.size() > kFull) labels_.add(batch_);
+  }
+  labels_.add(batch_);
+}
+
 void RowPass::add_row(size_t row) {
   const CsrRow truth = setting_.truth.row(row), scores = setting_.scores.row(row);
   // First what reads the row from end to end: the searches after it then find it in the cache.
@@ -20,9 +29,17 @@ void RowPass::add_row(size_t row) {
   }
   add_predicted(scores);
   ranked_hits(truth, scores, hits_);
-  for (const Hit& hit : hits_) add_hit(hit, range.probabilities);
+  batch_.hits.insert(batch_.hits.end(), hits_.begin(), hits_.end());
+  if (range.probabilities) {
+    for (const Hit& hit : hits_) {
+      sums_.calibration[setting_.group_of[hit.label]].add_hit(hit.score);
+    }
+  }
   add_ranking(truth);
-  if (setting_.options.labels) add_listed(scores);
+  if (setting_.options.labels) {
+    top_labels(scores, setting_.options.cutoffs.k.back(), selected_);
+    batch_.listed.insert(batch_.listed.end(), selected_.begin(), selected_.end());
+  }
   sums_.rows_without_predictions += scores.size() == 0;
 }
 
@@ -50,15 +67,7 @@ void RowPass::add_predicted(const CsrRow& scores) {
     selected[count] = scores.columns[i];
     count += scores.values[i] >= threshold;
   }
-  for (size_t i = 0; i < count; ++i) LabelTotals::count(labels_.predicted[selected[i]]);
-}
-
-void RowPass::add_hit(const Hit& hit, bool probability) {
-  LabelTotals::lower(labels_.best_rank[hit.label], hit.rank);
-  if (hit.score >= setting_.threshold) LabelTotals::count(labels_.hits[hit.label]);
-  if (probability) {
-    sums_.calibration[setting_.group_of[hit.label]].add_hit(hit.score);
-  }
+  batch_.predicted.insert(batch_.predicted.end(), selected, selected + count);
 }
 
 void RowPass::add_ranking(const CsrRow& truth) {
@@ -102,15 +111,6 @@ void RowPass::add_part(size_t slot, In in) {
   }
   sums_.ranking[slot].add_row(count, part_hits_, part_weights_, part_hit_weights_,
                               setting_.options.cutoffs, setting_.discounts);
-}
-
-void RowPass::add_listed(const CsrRow& scores) {
-  const uint32_t k = setting_.options.cutoffs.k.back();
-  top_labels(scores, k, selected_);
-  for (uint32_t label : selected_) LabelTotals::count(labels_.listed[label]);
-  for (const Hit& hit : hits_) {
-    if (hit.rank <= k) LabelTotals::count(labels_.listed_hits[hit.label]);
-  }
 }
 
 }  // namespace elias

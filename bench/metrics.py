@@ -9,20 +9,16 @@ and take turns, so that other load on the machine falls on both; the fastest run
 """
 
 import argparse
-import json
-import os
 import pathlib
-import platform
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 import scipy.sparse as sp
 
+from peers import record, run
+
 HERE = pathlib.Path(__file__).parent
-ONE_THREAD = {name: "1" for name in
-              ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
 
 
 def draw(rng, rows, labels, per_row):
@@ -54,12 +50,6 @@ def generate(folder, rows, labels, width):
     return paths
 
 
-def run(command):
-    output = subprocess.run(command, check=True, capture_output=True, text=True,
-                            env=os.environ | ONE_THREAD).stdout
-    return json.loads(output)
-
-
 def compare(bench, paths, rounds):
     truth, predictions, train = paths
     numpy_command = [sys.executable, str(HERE / "metrics_numpy.py"), truth, predictions,
@@ -76,12 +66,6 @@ def compare(bench, paths, rounds):
     return min(r["seconds"] for r in ours), min(r["seconds"] for r in peers), difference
 
 
-def commit():
-    result = subprocess.run(["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"],
-                            capture_output=True, text=True)
-    return result.stdout.strip() or "unknown"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bench")
@@ -95,10 +79,8 @@ def main():
         paths = args.files or generate(folder, args.rows, args.labels, args.width)
         ours, peer, difference = compare(args.bench, paths, args.rounds)
     assert difference < 1e-9, f"figures differ from numpy's by {difference:.2e}"
-    print(json.dumps({"elias_seconds": ours, "numpy_seconds": peer, "ratio": peer / ours,
-                      "largest_relative_difference": difference, "commit": commit(),
-                      "machine": platform.processor() or platform.machine(),
-                      "cores": os.cpu_count(), "numpy": np.__version__}))
+    record("metrics, against numpy", wanted=20, ratio=peer / ours, elias_seconds=ours,
+           numpy_seconds=peer, largest_relative_difference=difference)
 
 
 if __name__ == "__main__":

@@ -116,11 +116,6 @@ void print_deciles(const CheckReport& report) {
 
 // --- what is odd ---------------------------------------------------------------------------------
 
-// "1 point", "2 points".
-std::string counted(uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", grouped(count), what, count == 1 ? "" : "s");
-}
-
 void add_file_findings(const FileReport& file, std::vector<std::string>& findings) {
   const auto add = [&](const Finding& finding, const std::string& what) {
     if (finding.count == 0) return;
@@ -134,10 +129,9 @@ void add_file_findings(const FileReport& file, std::vector<std::string>& finding
     add(file.suspicions[i], fmt::format("with {}", suspicion_name(static_cast<Suspicion>(i))));
   }
   if (file.duplicates_within > 0) {
-    findings.push_back(fmt::format(
-        "{}: the same text or features stand in {} more than once, for example in lines {} and {}",
-        file.info.name, counted(file.duplicates_within, "point"), file.duplicate_example[0],
-        file.duplicate_example[1]));
+    findings.push_back(fmt::format("{}: {} repeated within the file, for example lines {} and {}",
+                                   file.info.name, counted(file.duplicates_within, "point"),
+                                   file.duplicate_example[0], file.duplicate_example[1]));
   }
   if (file.duplicates_of_earlier_files > 0) {
     findings.push_back(
@@ -178,7 +172,7 @@ void print_check_report(const CheckReport& report) {
   add_row(table, "points", report, [](const FileReport& file) { return grouped(file.points); });
   add_label_rows(table, report);
   add_content_rows(table, report);
-  fmt::print("{} labels; training set: {}\n\n{}", grouped(report.labels),
+  fmt::print("{}; training set: {}\n\n{}", counted(report.labels, "label"),
              report.files.front().info.name, table.text());
   print_deciles(report);
   const auto findings = findings_of(report);

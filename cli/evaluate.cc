@@ -34,7 +34,7 @@ constexpr const char* kExamples = R"(Examples:
                    --deciles --per-label labels.tsv)";
 
 struct Options {
-  DataOptions data;
+  DataOptions data;  // of truth and training data
   std::string truth, train, filter, per_label;
   std::vector<std::string> predictions;
   std::string prediction_format, propensity = "default";

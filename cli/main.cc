@@ -11,18 +11,48 @@ namespace {
 constexpr int kBadInput = 2;
 constexpr int kBug = 70;
 
+std::string verb_names(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    names += (names.empty() ? "" : ", ") + verb->get_name();
+  }
+  return names;
+}
+
+// What is printed for arguments that cannot be parsed: what is wrong and where help is.
+std::string usage_error(const CLI::App* app, const CLI::Error& error) {
+  const auto chosen = app->get_subcommands();
+  const auto extra = app->remaining();
+  if (chosen.empty() && !extra.empty() && !extra.front().starts_with('-')) {
+    return fmt::format("elias: there is no verb {}: use one of {}\n", elias::shown(extra.front()),
+                       verb_names(*app));
+  }
+  if (chosen.empty() && extra.empty()) {
+    return fmt::format("elias: no verb is given: use one of {}, or --help\n", verb_names(*app));
+  }
+  std::string help = "elias";
+  for (const CLI::App* at = app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    help += " " + at->get_name();
+  }
+  return fmt::format("elias: {}: see {} --help\n", error.what(), help);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Extreme multi-label classification: text in, ranked label names out.", "elias");
   app.set_version_flag("--version", "elias " ELIAS_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
+  app.failure_message(usage_error);
   elias::cli::Global global;
   app.add_option("--threads", global.threads, "Threads to use; 0 means all of the machine's")
       ->check(CLI::NonNegativeNumber);
   elias::cli::add_check(app, global);
   elias::cli::add_convert(app, global);
-  elias::cli::add_synth(app, global);
   elias::cli::add_evaluate(app, global);
+  elias::cli::add_synth(app, global);
+  elias::cli::add_tfidf(app, global);
+  elias::cli::add_tokenize(app, global);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

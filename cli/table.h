@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace elias::cli {
@@ -21,5 +22,8 @@ class Table {
 
 /// 1234567 as "1,234,567".
 std::string grouped(uint64_t number);
+
+/// "1 point", "2 points".
+std::string counted(uint64_t number, std::string_view what);
 
 }  // namespace elias::cli

@@ -1,7 +1,5 @@
 #include "data/label_matrix.h"
 
-#include <filesystem>
-
 #include "data/formats/pair_reader.h"
 #include "data/formats/recognise.h"
 #include "data/formats/text_points.h"
@@ -23,7 +21,7 @@ LabelMatrix read_all(PointReader& reader, const LabelSpace& labels) {
 
 LabelMatrix read_label_matrix(const std::string& path, const ReadOptions& options,
                               LabelSpace& labels, ThreadPool& pool) {
-  if (path.find(',') != std::string::npos && !std::filesystem::exists(path)) {
+  if (split_pair(path)) {
     return read_all(*open_points(path, options, labels, pool), labels);
   }
   auto lines = open_non_empty(open_bytes(path));

@@ -1,23 +1,11 @@
 #include "data/point_reader.h"
 
-#include <filesystem>
-
 #include "base/errors.h"
 #include "data/formats/pair_reader.h"
 #include "data/formats/recognise.h"
 #include "data/formats/text_points.h"
 
 namespace elias {
-namespace {
-
-// "X,Y" unless a file has that very name.
-std::optional<std::pair<std::string, std::string>> as_pair(const std::string& path) {
-  const size_t comma = path.find(',');
-  if (comma == std::string::npos || std::filesystem::exists(path)) return std::nullopt;
-  return std::pair(path.substr(0, comma), path.substr(comma + 1));
-}
-
-}  // namespace
 
 std::unique_ptr<PointReader> open_points(std::unique_ptr<ByteSource> source,
                                          const ReadOptions& options, LabelSpace& labels,
@@ -34,7 +22,7 @@ std::unique_ptr<PointReader> open_points(std::unique_ptr<ByteSource> source,
 
 std::unique_ptr<PointReader> open_points(const std::string& path, const ReadOptions& options,
                                          LabelSpace& labels, ThreadPool& pool) {
-  if (const auto pair = as_pair(path)) {
+  if (const auto pair = split_pair(path)) {
     return open_pair(pair->first, pair->second, options, labels, pool);
   }
   return open_points(open_bytes(path), options, labels, pool);

@@ -1,6 +1,7 @@
 #include "data/formats/pair_reader.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/errors.h"
 #include "data/formats/block_parser.h"
@@ -141,6 +142,12 @@ Csr read_peeked_npz(LineReader& lines, const std::string& path) {
 }
 
 }  // namespace
+
+std::optional<std::pair<std::string, std::string>> split_pair(const std::string& path) {
+  const size_t comma = path.find(',');
+  if (comma == std::string::npos || std::filesystem::exists(path)) return std::nullopt;
+  return std::pair(path.substr(0, comma), path.substr(comma + 1));
+}
 
 Csr read_matrix(std::unique_ptr<LineReader> lines, const std::string& path, MatrixRole role,
                 const ReadOptions& options, LabelSpace& labels, ThreadPool& pool) {

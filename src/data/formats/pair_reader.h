@@ -2,12 +2,17 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "data/formats/text_points.h"
 #include "data/point_reader.h"
 
 namespace elias {
+
+/// The two paths of "X,Y"; nothing if there is no comma or a file has that very name.
+std::optional<std::pair<std::string, std::string>> split_pair(const std::string& path);
 
 std::unique_ptr<PointReader> open_pair(const std::string& x_path, const std::string& y_path,
                                        const ReadOptions& options, LabelSpace& labels,

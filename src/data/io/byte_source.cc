@@ -57,7 +57,7 @@ class MemorySource : public ByteSource {
   std::string_view left_;
 };
 
-constexpr size_t kChunk = size_t{1} << 18;
+constexpr size_t kChunk = size_t{1} << 15;
 constexpr unsigned char kGzipMagic[2] = {0x1f, 0x8b};
 
 // Looks at the first bytes of `raw` and passes everything on, inflated if it is gzip. A file of

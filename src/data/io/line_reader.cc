@@ -7,7 +7,9 @@
 namespace elias {
 
 LineReader::LineReader(std::unique_ptr<ByteSource> source, size_t block_bytes)
-    : source_(std::move(source)), block_bytes_(block_bytes) {}
+    : source_(std::move(source)),
+      block_bytes_(block_bytes),
+      next_block_bytes_(std::min(block_bytes, size_t{1} << 15)) {}
 
 const LineBlock& LineReader::peek() {
   if (!has_peeked_) has_peeked_ = read_block(peeked_);
@@ -54,7 +56,8 @@ bool LineReader::read_block(LineBlock& block) {
 
 void LineReader::fill(std::string& bytes) {
   size_t filled = bytes.size();
-  bytes.resize(std::clamp(2 * filled, block_bytes_, kLongestLine + 1));
+  bytes.resize(std::clamp(2 * filled, next_block_bytes_, kLongestLine + 1));
+  next_block_bytes_ = std::min(2 * next_block_bytes_, block_bytes_);
   while (filled < bytes.size() && !ended_) {
     const size_t count = source_->read(bytes.data() + filled, bytes.size() - filled);
     filled += count;

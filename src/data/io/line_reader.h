@@ -23,7 +23,8 @@ struct LineBlock {
 
 class LineReader {
  public:
-  /// Blocks are about `block_bytes` long; their cuts depend on the content and that size alone.
+  /// Blocks are about `block_bytes` long, at first less, so that a small file costs little. Their
+  /// cuts depend on the content and that size alone.
   explicit LineReader(std::unique_ptr<ByteSource> source, size_t block_bytes = size_t{1} << 20);
 
   const std::string& name() const { return source_->name(); }
@@ -42,7 +43,7 @@ class LineReader {
   void fill(std::string& bytes);
 
   std::unique_ptr<ByteSource> source_;
-  size_t block_bytes_;
+  size_t block_bytes_, next_block_bytes_;
   std::string carry_;  // the start of a line whose end is not read yet
   uint64_t next_line_ = 1;
   bool at_start_ = true;

@@ -1,0 +1,141 @@
+// elias tfidf: learns the words of texts, and turns texts into sparse features.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/errors.h"
+#include "base/progress.h"
+#include "cli/data_options.h"
+#include "cli/verbs.h"
+#include "data/io/npz.h"
+#include "text/tfidf_fitter.h"
+
+namespace elias::cli {
+namespace {
+
+struct Options {
+  DataOptions data;
+  std::vector<std::string> inputs;
+  std::string model, output;
+  std::vector<int> words = {1, 1}, characters = {0, 0};
+  TfidfOptions tfidf;
+};
+
+/// Calls use(texts) for every batch of texts of `path`.
+template <typename Use>
+void for_texts(const std::string& path, const Options& options, ThreadPool& pool, Use&& use) {
+  LabelSpace labels = options.data.label_space();
+  const auto reader = open_points(path, options.data.read_options(), labels, pool);
+  if (!reader->info().has_text) {
+    throw InputError("{}: holds features, not texts: give a file of texts", reader->info().name);
+  }
+  Progress progress("reading", "points", reader->info().promised_rows.value_or(0));
+  PointBatch batch;
+  while (reader->next(batch)) {
+    use(batch.texts);
+    progress.advance(batch.rows());
+  }
+}
+
+void fit(Options options, const Global& global) {
+  options.tfidf.words = {options.words[0], options.words[1]};
+  options.tfidf.characters = {options.characters[0], options.characters[1]};
+  ThreadPool pool(global.threads);
+  TfidfFitter fitter(options.tfidf, pool);
+  for (const std::string& input : options.inputs) {
+    for_texts(input, options, pool, [&](const TextRows& texts) { fitter.add(texts); });
+  }
+  const Tfidf model = fitter.finish();
+  model.save(options.model);
+  fmt::print("{} features of {} texts\n", model.features(), model.documents());
+}
+
+void transform(const Options& options, const Global& global) {
+  ThreadPool pool(global.threads);
+  const Tfidf model = Tfidf::load(options.model);
+  Csr all;
+  all.cols = model.features();
+  for (const std::string& input : options.inputs) {
+    for_texts(input, options, pool,
+              [&](const TextRows& texts) { all.append(model.transform(texts, pool)); });
+  }
+  write_npz(options.output, all);
+  fmt::print("{} rows, {} features, {} values\n", all.rows(), all.cols, all.nonzeros());
+}
+
+void add_input(CLI::App& verb, Options& options) {
+  verb.add_option("--input", options.inputs, "Files of points with texts, - for standard input")
+      ->required()
+      ->type_name("FILE");
+  options.data.add_to(verb);
+}
+
+// A flag that turns `setting` off.
+void add_off_switch(CLI::App& verb, const char* name, bool& setting, const char* help) {
+  verb.add_flag_callback(
+      name, [&setting] { setting = false; }, help);
+}
+
+void add_fit(CLI::App& verb, const Global& global) {
+  auto options = std::make_shared<Options>();
+  TfidfOptions& tfidf = options->tfidf;
+  CLI::App* fit_verb = verb.add_subcommand("fit", "Learn terms and their weights from texts");
+  add_input(*fit_verb, *options);
+  fit_verb->add_option("--out", options->model, "File to write")->required()->type_name("FILE");
+  fit_verb->add_option("--words", options->words, "Lengths of word n-grams; 0 0 for none")
+      ->expected(2)
+      ->type_name("LOW HIGH")
+      ->capture_default_str();
+  fit_verb
+      ->add_option("--characters", options->characters,
+                   "Lengths of character n-grams inside words; 0 0 for none")
+      ->expected(2)
+      ->type_name("LOW HIGH")
+      ->capture_default_str();
+  fit_verb
+      ->add_option("--min-df", tfidf.min_df,
+                   "Texts a term must be in: a count, or a share of all if below 1")
+      ->capture_default_str();
+  fit_verb->add_option("--max-df", tfidf.max_df,
+                       "Texts a term may be in: a count, or a share of all if below 1");
+  fit_verb->add_option("--max-features", tfidf.max_features,
+                       "Keep the most frequent terms of words, and of characters; 0 keeps all");
+  add_off_switch(*fit_verb, "--keep-case", tfidf.lowercase, "Do not lower-case");
+  fit_verb->add_flag("--strip-accents", tfidf.strip_accents, "Read 'é' as 'e'");
+  fit_verb->add_flag("--sublinear-tf", tfidf.sublinear_tf, "Take 1 + ln(tf) for tf");
+  add_off_switch(*fit_verb, "--no-idf", tfidf.use_idf, "Weigh all terms alike");
+  add_off_switch(*fit_verb, "--no-norm", tfidf.normalise, "Do not scale rows to length 1");
+  fit_verb->footer(
+      "Examples:\n"
+      "  elias tfidf fit --input trn.txt.gz --out tfidf.safetensors\n"
+      "  elias tfidf fit --input a.txt b.txt --words 1 2 --min-df 2 --out tfidf.safetensors");
+  fit_verb->callback([options, &global] { fit(*options, global); });
+}
+
+void add_transform(CLI::App& verb, const Global& global) {
+  auto options = std::make_shared<Options>();
+  CLI::App* transform_verb = verb.add_subcommand("transform", "Turn texts into a sparse matrix");
+  add_input(*transform_verb, *options);
+  transform_verb->add_option("--model", options->model, "What 'elias tfidf fit' wrote")
+      ->required()
+      ->type_name("FILE");
+  transform_verb->add_option("--out", options->output, "npz file to write, as scipy reads it")
+      ->required()
+      ->type_name("FILE");
+  transform_verb->footer(
+      "Example:\n"
+      "  elias tfidf transform --model tfidf.safetensors --input tst.txt.gz --out X.tst.npz");
+  transform_verb->callback([options, &global] { transform(*options, global); });
+}
+
+}  // namespace
+
+void add_tfidf(CLI::App& app, const Global& global) {
+  CLI::App* verb = app.add_subcommand("tfidf", "Tf-idf features of texts");
+  verb->require_subcommand(1);
+  add_fit(*verb, global);
+  add_transform(*verb, global);
+}
+
+}  // namespace elias::cli

@@ -1,0 +1,7 @@
+// JSON lines.
+#include "tests/fuzz/read_points.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  elias::fuzz_points(elias::as_text(data, size), elias::Format::kJsonLines);
+  return 0;
+}

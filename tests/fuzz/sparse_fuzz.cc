@@ -1,0 +1,7 @@
+// Sparse text, with and without a header.
+#include "tests/fuzz/read_points.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  elias::fuzz_points(elias::as_text(data, size), elias::Format::kSparse);
+  return 0;
+}

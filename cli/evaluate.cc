@@ -10,12 +10,12 @@
 #include "base/atomic_file.h"
 #include "base/errors.h"
 #include "cli/data_options.h"
+#include "cli/evaluate_report.h"
 #include "cli/verbs.h"
 #include "data/label_matrix.h"
 #include "data/predictions.h"
 #include "metrics/evaluate.h"
 #include "metrics/filter.h"
-#include "metrics/report.h"
 
 namespace elias::cli {
 namespace {

@@ -44,7 +44,7 @@ EvaluateSums sum_rows(const EvaluateSetting& setting, LabelTotals& labels, Threa
   std::vector<EvaluateSums> chunks(chunk_count(rows, kRowsPerChunk), EvaluateSums(setting.options));
   pool.for_chunks(rows, kRowsPerChunk, [&](size_t chunk, size_t begin, size_t end) {
     RowPass pass(setting, labels, chunks[chunk]);
-    for (size_t row = begin; row < end; ++row) pass.add_row(row);
+    pass.add_rows(begin, end);
   });
   EvaluateSums total(setting.options);
   for (const EvaluateSums& chunk : chunks) total.add(chunk);
@@ -169,11 +169,8 @@ Evaluation evaluate(const Csr& truth, const Csr& scores, const Training* trainin
   ELIAS_ASSERT(!options.groups || training);
   ELIAS_ASSERT(!options.labels || !options.cutoffs.k.empty());
   const EvaluateSetting setting = make_setting(truth, scores, training, options, source);
-  LabelTotals totals(setting.positives.size());
-  if (options.labels) {
-    totals.listed.resize(setting.positives.size());
-    totals.listed_hits.resize(setting.positives.size());
-  }
+  const uint32_t k = options.cutoffs.k.empty() ? 0 : options.cutoffs.k.back();
+  LabelTotals totals(setting.positives.size(), setting.threshold, k);
   const EvaluateSums sums = sum_rows(setting, totals, pool);
 
   const LabelSums all(setting, totals, [](size_t) { return true; });

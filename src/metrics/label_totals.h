@@ -1,14 +1,18 @@
 // What is counted label by label: the ground of coverage, F1 and the table of labels.
 //
-// These are whole numbers, so threads may add to one shared set in any order and the result is the
-// same; a set for each thread would cost threads x labels of memory.
+// There is one set of totals for all threads; a set for each would cost threads x labels of memory.
+// A thread notes down what it finds in a Batch of its own and adds that in one go. The totals are
+// whole numbers, so the order in which batches arrive does not show.
 #pragma once
 
-#include <atomic>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <vector>
+
+#include "metrics/ranked_hits.h"
 
 namespace elias {
 
@@ -23,22 +27,47 @@ class LabelTotals {
  public:
   static constexpr uint32_t kNever = std::numeric_limits<uint32_t>::max();
 
-  explicit LabelTotals(size_t labels)
-      : best_rank(labels, kNever), predicted(labels), hits(labels) {}
+  struct Batch {
+    std::vector<Hit> hits;
+    std::vector<uint32_t> predicted;  // labels of the pairs that reach the threshold
+    std::vector<uint32_t> listed;     // labels in the first k of a list
+  };
 
-  static void count(uint32_t& total) {
-    std::atomic_ref(total).fetch_add(1, std::memory_order_relaxed);
-  }
-  static void lower(uint32_t& least, uint32_t value) {
-    std::atomic_ref shared(least);
-    uint32_t seen = shared.load(std::memory_order_relaxed);
-    while (value < seen && !shared.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  /// Hits count at the threshold from this score on, and in the first k from this rank down.
+  LabelTotals(size_t labels, float threshold, uint32_t k)
+      : best_rank(labels, kNever),
+        predicted(labels),
+        hits(labels),
+        listed(labels),
+        listed_hits(labels),
+        threshold_(threshold),
+        k_(k) {}
+
+  /// Adds the batch and empties it.
+  void add(Batch& batch) {
+    {
+      const std::lock_guard lock(mutex_);
+      for (const uint32_t label : batch.predicted) ++predicted[label];
+      for (const uint32_t label : batch.listed) ++listed[label];
+      for (const Hit& hit : batch.hits) {
+        best_rank[hit.label] = std::min(best_rank[hit.label], hit.rank);
+        hits[hit.label] += hit.score >= threshold_;
+        listed_hits[hit.label] += hit.rank <= k_;
+      }
     }
+    batch.hits.clear();
+    batch.predicted.clear();
+    batch.listed.clear();
   }
 
   std::vector<uint32_t> best_rank;            // of its hits; kNever if it has none
   std::vector<uint32_t> predicted, hits;      // at the threshold
-  std::vector<uint32_t> listed, listed_hits;  // in the top k; empty unless asked for
+  std::vector<uint32_t> listed, listed_hits;  // in the first k
+
+ private:
+  float threshold_;
+  uint32_t k_;
+  std::mutex mutex_;
 };
 
 }  // namespace elias

@@ -7,15 +7,15 @@
 #include "metrics/score_range.h"
 
 namespace elias {
-namespace {
 
-uint32_t count_reached(const float* scores, size_t size, float threshold) {
-  uint32_t count = 0;
-  for (size_t i = 0; i < size; ++i) count += scores[i] >= threshold;
-  return count;
+void RowPass::add_rows(size_t begin, size_t end) {
+  constexpr size_t kFull = 1 << 16;
+  for (size_t row = begin; row < end; ++row) {
+    add_row(row);
+    if (batch_.predicted.size() > kFull) labels_.add(batch_);
+  }
+  labels_.add(batch_);
 }
-
-}  // namespace
 
 void RowPass::add_row(size_t row) {
   const CsrRow truth = setting_.truth.row(row), scores = setting_.scores.row(row);
@@ -29,9 +29,17 @@ void RowPass::add_row(size_t row) {
   }
   add_predicted(scores);
   ranked_hits(truth, scores, hits_);
-  for (const Hit& hit : hits_) add_hit(hit, range.probabilities);
+  batch_.hits.insert(batch_.hits.end(), hits_.begin(), hits_.end());
+  if (range.probabilities) {
+    for (const Hit& hit : hits_) {
+      sums_.calibration[setting_.group_of[hit.label]].add_hit(hit.score);
+    }
+  }
   add_ranking(truth);
-  if (setting_.options.labels) add_listed(scores);
+  if (setting_.options.labels) {
+    top_labels(scores, setting_.options.cutoffs.k.back(), selected_);
+    batch_.listed.insert(batch_.listed.end(), selected_.begin(), selected_.end());
+  }
   sums_.rows_without_predictions += scores.size() == 0;
 }
 
@@ -50,25 +58,16 @@ void RowPass::add_pairs(const CsrRow& scores) {
 }
 
 void RowPass::add_predicted(const CsrRow& scores) {
+  // Collected without a branch, which would be mispredicted at every score above the threshold.
+  selected_.resize(scores.size());
+  uint32_t* const selected = selected_.data();
   const float threshold = setting_.threshold;
-  // Few scores reach the threshold: a block is looked at one by one only if any of it does.
-  constexpr size_t kBlock = 32;
-  for (size_t begin = 0; begin < scores.size(); begin += kBlock) {
-    const size_t end = std::min(begin + kBlock, scores.size());
-    if (count_reached(scores.values.data() + begin, end - begin, threshold) == 0) continue;
-    for (size_t i = begin; i < end; ++i) {
-      if (scores.values[i] < threshold) continue;
-      LabelTotals::count(labels_.predicted[scores.columns[i]]);
-    }
+  size_t count = 0;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    selected[count] = scores.columns[i];
+    count += scores.values[i] >= threshold;
   }
-}
-
-void RowPass::add_hit(const Hit& hit, bool probability) {
-  LabelTotals::lower(labels_.best_rank[hit.label], hit.rank);
-  if (hit.score >= setting_.threshold) LabelTotals::count(labels_.hits[hit.label]);
-  if (probability) {
-    sums_.calibration[setting_.group_of[hit.label]].add_hit(hit.score);
-  }
+  batch_.predicted.insert(batch_.predicted.end(), selected, selected + count);
 }
 
 void RowPass::add_ranking(const CsrRow& truth) {
@@ -112,15 +111,6 @@ void RowPass::add_part(size_t slot, In in) {
   }
   sums_.ranking[slot].add_row(count, part_hits_, part_weights_, part_hit_weights_,
                               setting_.options.cutoffs, setting_.discounts);
-}
-
-void RowPass::add_listed(const CsrRow& scores) {
-  const uint32_t k = setting_.options.cutoffs.k.back();
-  top_labels(scores, k, selected_);
-  for (uint32_t label : selected_) LabelTotals::count(labels_.listed[label]);
-  for (const Hit& hit : hits_) {
-    if (hit.rank <= k) LabelTotals::count(labels_.listed_hits[hit.label]);
-  }
 }
 
 }  // namespace elias

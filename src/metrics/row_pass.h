@@ -60,7 +60,7 @@ class RowPass {
   RowPass(const EvaluateSetting& setting, LabelTotals& labels, EvaluateSums& sums)
       : setting_(setting), labels_(labels), sums_(sums) {}
 
-  void add_row(size_t row);
+  void add_rows(size_t begin, size_t end);
 
  private:
   struct Positive {
@@ -68,18 +68,18 @@ class RowPass {
     double weight;
   };
 
+  void add_row(size_t row);
   [[noreturn]] void refuse(size_t row, const CsrRow& scores) const;
   void add_pairs(const CsrRow& scores);
   void add_predicted(const CsrRow& scores);
-  void add_hit(const Hit& hit, bool probability);
   void add_ranking(const CsrRow& truth);
   template <typename In>
   void add_part(size_t slot, In in);
-  void add_listed(const CsrRow& scores);
 
   const EvaluateSetting& setting_;
   LabelTotals& labels_;
   EvaluateSums& sums_;
+  LabelTotals::Batch batch_;
   std::vector<Hit> hits_, part_hits_;
   std::vector<Positive> positives_;  // by weight descending
   std::vector<double> part_weights_, part_hit_weights_;

@@ -1,4 +1,4 @@
-#include "metrics/report.h"
+#include "cli/evaluate_report.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <iterator>
 
-namespace elias {
+#include "base/readable.h"
+
+namespace elias::cli {
 namespace {
 
 /// File names without their folders, unless two would look the same.
@@ -45,15 +47,6 @@ std::optional<std::string> best_cell(std::span<const FileEvaluation> files, cons
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   if (cell(*least) == cell(*most)) return std::nullopt;
   return cell(metric.lower_is_better ? *least : *most);
-}
-
-/// "1,234,567": a long number that can be read.
-std::string grouped(uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto i = static_cast<ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3) {
-    digits.insert(static_cast<size_t>(i), ",");
-  }
-  return digits;
 }
 
 /// Of each family of figures (P, R, ...) the one with the largest cut-off.
@@ -113,27 +106,20 @@ void file_notes(std::string& text, const FileEvaluation& file, bool trained) {
 }  // namespace
 
 std::string metrics_table(std::span<const FileEvaluation> files) {
-  constexpr size_t kName = 12, kCell = 9;
-  const auto names = short_names(files);
-  std::string text;
-  const auto end_line = [&] {
-    text.resize(text.find_last_not_of(' ') + 1);
-    text += '\n';
-  };
-  text += fmt::format("{:<{}}", "%", kName);
-  for (const auto& name : names) text += fmt::format("  {:>{}} ", name, kCell);
-  end_line();
+  Table table;
+  std::vector<std::string> row{"%"};
+  for (const auto& name : short_names(files)) row.push_back(name + ' ');
+  table.add(std::move(row));
   for (const Metric& metric : metric_rows(files)) {
     const auto best = best_cell(files, metric);
-    text += fmt::format("{:<{}}", metric.name, kName);
-    for (size_t i = 0; i < files.size(); ++i) {
-      const std::string value = cell(files[i].result.find(metric.name));
-      text += fmt::format("  {:>{}}{}", value, std::max(kCell, names[i].size()),
-                          value == best ? '*' : ' ');
+    row = {metric.name};
+    for (const auto& file : files) {
+      const std::string value = cell(file.result.find(metric.name));
+      row.push_back(value + (value == best ? '*' : ' '));
     }
-    end_line();
+    table.add(std::move(row));
   }
-  return text;
+  return table.text("  ");
 }
 
 std::string metrics_notes(std::span<const FileEvaluation> files, const Training* training) {
@@ -152,26 +138,23 @@ std::string metrics_notes(std::span<const FileEvaluation> files, const Training*
 
 std::string decile_table(const FileEvaluation& file, const LabelDeciles& deciles) {
   const auto& metrics = file.result.metrics;
-  const auto shown_metrics = last_of_each_family(metrics);
-  const auto width = [&](size_t i) { return std::max<size_t>(8, metrics[i].name.size() + 2); };
-  std::string text = fmt::format("{}, by label frequency\n{:<6}{:>8}{:>15}{:>8}{:>12}", file.name,
-                                 "decile", "labels", "train points", "share", "true pairs");
-  for (size_t i : shown_metrics) text += fmt::format("{:>{}}", metrics[i].name, width(i));
-  text += '\n';
+  const auto columns = last_of_each_family(metrics);
+  Table table;
+  std::vector<std::string> row{"decile", "labels", "train points", "share", "true pairs"};
+  for (size_t i : columns) row.push_back(metrics[i].name);
+  table.add(std::move(row));
   // Head to tail; the unseen ones, rarer than all, at the end.
-  for (size_t row = 1; row <= LabelDeciles::kGroups; ++row) {
-    const size_t g = row % LabelDeciles::kGroups;
+  for (size_t r = 1; r <= LabelDeciles::kGroups; ++r) {
+    const size_t g = r % LabelDeciles::kGroups;
     const auto& group = deciles.groups[g];
     const auto& figures = file.result.groups[g];
-    text += fmt::format("{:<6}{:>8}{:>15}{:>8}{:>12}", group_name(g), grouped(group.labels),
-                        fmt::format("{}-{}", group.most, group.fewest), cell(group.share),
-                        grouped(figures.positives));
-    for (size_t i : shown_metrics) {
-      text += fmt::format("{:>{}}", cell(figures.metrics[i].value), width(i));
-    }
-    text += '\n';
+    row = {group_name(g), grouped(group.labels),
+           fmt::format("{} to {}", grouped(group.fewest), grouped(group.most)), cell(group.share),
+           grouped(figures.positives)};
+    for (size_t i : columns) row.push_back(cell(figures.metrics[i].value));
+    table.add(std::move(row));
   }
-  return text;
+  return fmt::format("{}, by label frequency (%):\n{}", file.name, table.text("  "));
 }
 
 std::string label_tsv(const Evaluation& evaluation, const Training* training,
@@ -188,4 +171,4 @@ std::string label_tsv(const Evaluation& evaluation, const Training* training,
   return text;
 }
 
-}  // namespace elias
+}  // namespace elias::cli

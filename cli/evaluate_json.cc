@@ -1,9 +1,9 @@
 // The JSON of `elias evaluate --json`: shares, not percent, with all their digits.
 #include <nlohmann/json.hpp>
 
-#include "metrics/report.h"
+#include "cli/evaluate_report.h"
 
-namespace elias {
+namespace elias::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -77,4 +77,4 @@ Json evaluation_json(std::span<const FileEvaluation> files, const Training* trai
   return object;
 }
 
-}  // namespace elias
+}  // namespace elias::cli

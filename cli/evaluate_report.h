@@ -11,7 +11,7 @@
 #include "data/label_space.h"
 #include "metrics/evaluate.h"
 
-namespace elias {
+namespace elias::cli {
 
 /// The evaluation of one file of predictions.
 struct FileEvaluation {
@@ -28,7 +28,7 @@ std::string metrics_table(std::span<const FileEvaluation> files);
 /// What the figures rest on and what was left out, a sentence a line. `training` may be null.
 std::string metrics_notes(std::span<const FileEvaluation> files, const Training* training);
 
-/// One row a group of labels, at the largest cut-offs.
+/// One row a group of labels, the figures at the largest cut-offs.
 std::string decile_table(const FileEvaluation& file, const LabelDeciles& deciles);
 
 /// One line a label under a header line.
@@ -38,4 +38,4 @@ std::string label_tsv(const Evaluation& evaluation, const Training* training,
 nlohmann::ordered_json evaluation_json(std::span<const FileEvaluation> files,
                                        const Training* training, const LabelDeciles* deciles);
 
-}  // namespace elias
+}  // namespace elias::cli

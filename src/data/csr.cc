@@ -35,7 +35,6 @@ size_t Csr::finish_row(Repeats repeats) {
 
 void Csr::append(const Csr& other) {
   const uint64_t shift = offsets.back();
-  offsets.reserve(offsets.size() + other.rows());
   for (size_t i = 1; i < other.offsets.size(); ++i) offsets.push_back(shift + other.offsets[i]);
   columns.insert(columns.end(), other.columns.begin(), other.columns.end());
   values.insert(values.end(), other.values.begin(), other.values.end());

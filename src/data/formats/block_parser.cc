@@ -10,6 +10,12 @@ namespace elias {
 
 void BlockParser::parse(const LineBlock& block, ParsedBlock& out) const {
   PointBatch& points = out.points;
+  if (with_features_) {
+    // A guess that holds for most files and saves growing step by step.
+    constexpr size_t kBytesPerValue = 8;
+    points.features.columns.reserve(block.bytes.size() / kBytesPerValue);
+    points.features.values.reserve(block.bytes.size() / kBytesPerValue);
+  }
   std::string_view left = block.bytes;
   for (uint64_t line = block.first_line; !left.empty(); ++line) {
     parse_line(take_line(left), line, out);

@@ -11,10 +11,14 @@ namespace {
 constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+constexpr uint64_t kWholePowersOfTen[] = {1,      10,      100,      1000,     10000,
+                                          100000, 1000000, 10000000, 100000000};
 constexpr uint64_t kExactDouble = uint64_t{1} << 53;
 
-bool is_digit(const char* at, const char* end) {
-  return at < end && static_cast<unsigned char>(*at - '0') < 10;
+void take_digits(const char*& p, const char* end, uint64_t& digits) {
+  while (p < end && static_cast<unsigned char>(*p - '0') < 10) {
+    digits = digits * 10 + static_cast<uint64_t>(*p++ - '0');
+  }
 }
 
 // Everything the fast path does not take: exponents, many digits, nan, inf.
@@ -36,22 +40,30 @@ bool parse_real_slowly(const char*& at, const char* end, float& value) {
 
 }  // namespace
 
-// Clinger's fast path: up to 2^53 in the digits and up to 22 places after the point.
+// Clinger's fast path: up to 2^53 in the digits and up to 19 of them.
 bool parse_real(const char*& at, const char* end, float& value) {
   const char* p = at;
   const bool negative = p < end && *p == '-';
   p += negative;
   uint64_t digits = 0;
   const char* const first = p;
-  while (is_digit(p, end)) digits = digits * 10 + static_cast<uint64_t>(*p++ - '0');
+  take_digits(p, end, digits);
   const char* const point = p;
   if (p < end && *p == '.') ++p;
   const char* const fraction = p;
-  while (is_digit(p, end)) digits = digits * 10 + static_cast<uint64_t>(*p++ - '0');
+  if (end - p >= 8) {
+    uint64_t more = 0;
+    const unsigned count = parse_up_to_8_digits(p, more);
+    digits = digits * kWholePowersOfTen[count] + more;
+    p += count;
+    if (count == 8) take_digits(p, end, digits);
+  } else {
+    take_digits(p, end, digits);
+  }
   const auto places = static_cast<size_t>(p - fraction);
   const size_t count = static_cast<size_t>(point - first) + places;
   const bool exponent = p < end && (*p == 'e' || *p == 'E');
-  if (count == 0 || count > 19 || exponent || digits > kExactDouble || places > 22) {
+  if (count == 0 || count > 19 || exponent || digits > kExactDouble) {
     return parse_real_slowly(at, end, value);
   }
   const double number = static_cast<double>(digits) / kPowersOfTen[places];

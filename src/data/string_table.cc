@@ -1,32 +1,11 @@
 #include "data/string_table.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "base/errors.h"
+#include "base/hash.h"
 
 namespace elias {
-
-uint64_t hash_bytes(std::string_view bytes) {
-  // Eight bytes at a time through a multiply and a fold (the wyhash idea); the length goes in
-  // first, so that padding the last word with zeros makes no two strings alike.
-  __extension__ using Wide = unsigned __int128;
-  constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
-  const auto mix = [](uint64_t a, uint64_t b) {
-    const Wide product = Wide{a} * b;
-    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-  };
-  uint64_t hash = bytes.size() * kMultiplier + 1;
-  const char* data = bytes.data();
-  size_t left = bytes.size();
-  for (; left >= 8; left -= 8, data += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, data, 8);
-    hash = mix(hash ^ word, kMultiplier);
-  }
-  uint64_t word = 0;
-  std::memcpy(&word, data, left);
-  return mix(hash ^ word, kMultiplier ^ 0x5851F42D4C957F2D);
-}
 
 size_t StringTable::slot_of(std::string_view text) const {
   const size_t mask = slots_.size() - 1;

@@ -14,9 +14,6 @@
 
 namespace elias {
 
-/// A fixed 64-bit hash of bytes: the same on every machine and in every version.
-uint64_t hash_bytes(std::string_view bytes);
-
 class StringTable {
  public:
   size_t size() const { return rows_.rows(); }

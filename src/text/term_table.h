@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.h"
+
 namespace elias {
 
 inline constexpr size_t kTermPadding = 8;
@@ -32,20 +34,14 @@ inline uint64_t load_tail(const char* data, size_t size) {
   return load(data) & ~uint64_t{0} >> (64 - 8 * size);
 }
 
-inline uint64_t mix(uint64_t a, uint64_t b) {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = Wide{a} * b;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-}
-
 }  // namespace term_bytes
 
 /// The hash that saved tables are built with: it must never change. `size` >= 1.
 inline uint64_t hash_term(const char* data, size_t size) {
   using namespace term_bytes;
   uint64_t hash = size * 0x9E3779B97F4A7C15;
-  for (; size > 8; size -= 8, data += 8) hash = mix(hash ^ load(data), 0xD6E8FEB86659FD93);
-  return mix(hash ^ load_tail(data, size), 0xA0761D6478BD642F);
+  for (; size > 8; size -= 8, data += 8) hash = mix_bits(hash ^ load(data), 0xD6E8FEB86659FD93);
+  return mix_bits(hash ^ load_tail(data, size), 0xA0761D6478BD642F);
 }
 
 inline bool equal_terms(const char* a, const char* b, size_t size) {

@@ -5,6 +5,7 @@
 
 #include "base/aligned_buffer.h"
 #include "base/errors.h"
+#include "base/hash.h"
 #include "base/ids.h"
 #include "base/progress.h"
 #include "base/readable.h"
@@ -27,6 +28,14 @@ TEST(Errors, ShownIsShortAndPrintable) {
   // 'é' straddles the cut: it goes as a whole.
   EXPECT_EQ(shown(std::string(39, 'x') + "é"), "'" + std::string(39, 'x') + "...'");
   EXPECT_EQ(shown(std::string(38, 'x') + "éa"), "'" + std::string(38, 'x') + "é...'");
+}
+
+// The hash is part of file formats: it must never change.
+TEST(Hash, IsFixed) {
+  EXPECT_EQ(hash_bytes(""), hash_bytes(std::string_view()));
+  EXPECT_NE(hash_bytes("a"), hash_bytes(std::string_view("a\0", 2)));
+  EXPECT_EQ(hash_bytes("elias"), 0x23f3aed0df6a4a14u);
+  EXPECT_EQ(hash_bytes("extreme classification"), 0x68dcacfc8ac3e58au);
 }
 
 TEST(Ids, CompareAndHash) {

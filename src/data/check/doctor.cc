@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/hash.h"
 #include "base/progress.h"
-#include "data/string_table.h"
 
 namespace elias {
 namespace {

@@ -4,21 +4,14 @@
 #include <array>
 #include <cstring>
 
+#include "base/hash.h"
 #include "data/io/safetensors.h"
-#include "data/string_table.h"
 
 namespace elias {
 namespace {
 
 constexpr size_t kLength = 8, kDigits = 16;
 constexpr std::string_view kField = "\"checksum\":\"";
-
-__extension__ using Wide = unsigned __int128;
-
-uint64_t mix(uint64_t a, uint64_t b) {
-  const Wide product = Wide{a} * b;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-}
 
 // Four lanes side by side, so that a multiplication need not wait for the one before it. Takes the
 // data in pieces of any size; only all of it together decides the hash.
@@ -39,8 +32,8 @@ class DataHash {
 
   uint64_t finish() const {
     const uint64_t rest = hash_bytes(pending_);
-    return mix(lanes_[0] ^ mix(lanes_[1], kMultiplier),
-               lanes_[2] ^ mix(lanes_[3] ^ rest, kMultiplier));
+    return mix_bits(lanes_[0] ^ mix_bits(lanes_[1], kMultiplier),
+                    lanes_[2] ^ mix_bits(lanes_[3] ^ rest, kMultiplier));
   }
 
  private:
@@ -50,7 +43,7 @@ class DataHash {
   void add_block(const char* block) {
     std::array<uint64_t, kLanes> words;
     std::memcpy(words.data(), block, kBlock);
-    for (size_t i = 0; i < kLanes; ++i) lanes_[i] = mix(lanes_[i] ^ words[i], kMultiplier + i);
+    for (size_t i = 0; i < kLanes; ++i) lanes_[i] = mix_bits(lanes_[i] ^ words[i], kMultiplier + i);
   }
 
   // Numbers that data does not hold by chance: a lane that meets itself would stay at zero.

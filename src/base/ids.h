@@ -15,6 +15,7 @@ class Id {
   constexpr Id() = default;
   constexpr explicit Id(Value value) : value_(value) {}
   constexpr Value value() const { return value_; }
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 misreads what the compiler generates.
   constexpr auto operator<=>(const Id&) const = default;
 
  private:

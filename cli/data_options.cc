@@ -37,7 +37,8 @@ LabelSpace DataOptions::label_space() const {
 std::vector<std::string> expand_folders(const std::vector<std::string>& paths) {
   std::vector<std::string> inputs;
   for (const auto& path : paths) {
-    if (!fs::is_directory(path)) {
+    std::error_code ignored;
+    if (!fs::is_directory(path, ignored)) {
       inputs.push_back(path);
       continue;
     }

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
+#include "base/atomic_file.h"
 #include "base/errors.h"
 #include "cli/verbs.h"
 
@@ -46,7 +48,7 @@ int run(int argc, char** argv) {
   app.failure_message(usage_error);
   elias::cli::Global global;
   app.add_option("--threads", global.threads, "Threads to use; 0 means all of the machine's")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1024));
   elias::cli::add_check(app, global);
   elias::cli::add_convert(app, global);
   elias::cli::add_evaluate(app, global);
@@ -64,8 +66,15 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  elias::remove_temporary_files_on_signals();
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    // What was printed is only out when it is flushed: a full disk shows here.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      throw elias::InputError("standard output: cannot be written ({}): free space and try again",
+                              elias::system_error_text());
+    }
+    return code;
   } catch (const elias::InputError& error) {
     fmt::print(stderr, "elias: {}\n", error.what());
     return kBadInput;

@@ -2,7 +2,8 @@
 //
 // Bytes go to a temporary file in the same folder. commit() makes them durable (fsync) and renames
 // the file into place; without it, the destructor removes the temporary file and whatever stood at
-// the path before stands there still.
+// the path before stands there still. A path that leads to something else than a file (a pipe, a
+// device) is written directly; a symbolic link stays one, and the file it leads to is replaced.
 #pragma once
 
 #include <cstdio>
@@ -26,12 +27,19 @@ class AtomicFile {
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
-  std::string temporary_;
+  [[noreturn]] void fail_write() const;
+
+  std::string path_;       // as given, for messages
+  std::string target_;     // where the file will be: the path with links followed
+  std::string temporary_;  // empty if the target is written directly
   std::FILE* file_ = nullptr;
 };
 
 /// Writes `bytes` to `path` in one atomic step.
 void write_file(const std::string& path, std::string_view bytes);
+
+/// From now on a process that is told to stop (Ctrl-C, SIGTERM, SIGHUP) removes its temporary files
+/// first. For programs; a library leaves signals alone.
+void remove_temporary_files_on_signals();
 
 }  // namespace elias

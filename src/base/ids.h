@@ -3,7 +3,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <functional>
 
 namespace elias {
 
@@ -24,11 +23,5 @@ class Id {
 
 using LabelId = Id<struct LabelTag>;
 using ClusterId = Id<struct ClusterTag>;
-using FeatureId = Id<struct FeatureTag>;
 
 }  // namespace elias
-
-template <typename Tag>
-struct std::hash<elias::Id<Tag>> {
-  size_t operator()(elias::Id<Tag> id) const noexcept { return id.value(); }
-};

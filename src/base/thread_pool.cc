@@ -6,6 +6,7 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -58,6 +59,15 @@ struct ThreadPool::State {
   bool stopping = false;
   std::vector<std::thread> workers;
 
+  ~State() {
+    {
+      std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    wake.notify_all();
+    for (auto& worker : workers) worker.join();
+  }
+
   void run_worker() {
     size_t seen = 0;
     std::unique_lock lock(mutex);
@@ -77,19 +87,16 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   ELIAS_ASSERT(threads >= 0);
   if (threads == 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  for (int i = 1; i < threads; ++i) {
-    state_->workers.emplace_back([state = state_.get()] { state->run_worker(); });
+  try {
+    for (int i = 1; i < threads; ++i) {
+      state_->workers.emplace_back([state = state_.get()] { state->run_worker(); });
+    }
+  } catch (const std::system_error& error) {
+    throw InputError("{} threads cannot be started ({}): use fewer", threads, error.what());
   }
 }
 
-ThreadPool::~ThreadPool() {
-  {
-    std::lock_guard lock(state_->mutex);
-    state_->stopping = true;
-  }
-  state_->wake.notify_all();
-  for (auto& worker : state_->workers) worker.join();
-}
+ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::threads() const { return static_cast<int>(state_->workers.size()) + 1; }
 

@@ -15,6 +15,7 @@ namespace elias {
 class ThreadPool {
  public:
   /// The calling thread works too: `threads` - 1 are started. 0 means one per hardware thread.
+  /// Throws InputError if the machine refuses to start so many.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

@@ -1,4 +1,5 @@
-// The text and binary formats that data files come in, and how one is recognised.
+// The formats that data files come in, and their names. formats/recognise.h tells one by its
+// content.
 #pragma once
 
 #include <string>

@@ -24,9 +24,11 @@ LabelMatrix read_label_matrix(const std::string& path, const ReadOptions& option
   if (split_pair(path)) {
     return read_all(*open_points(path, options, labels, pool), labels);
   }
-  auto lines = open_non_empty(open_bytes(path));
+  auto lines = open_non_empty(open_bytes(path), options);
   const std::string_view sample = lines->peek().bytes;
-  const Format format = options.format ? *options.format : recognise_format(sample, lines->name());
+  const auto found = options.format ? options.format : find_format(sample);
+  if (!found) fail_format(sample, lines->name(), "--format");
+  const Format format = *found;
   if (format != Format::kNpz && format != Format::kMatrix) {
     return read_all(
         *open_text(std::move(lines), format, MatrixRole::kLabels, options, labels, pool), labels);

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "data/formats/block_parser.h"
 #include "data/io/line_reader.h"
+#include "data/io/utf8.h"
 
 namespace elias {
 
@@ -44,6 +44,29 @@ LabelId LabelSpace::resolve_name(std::string_view name, const std::string& where
                      shown(name), path_);
   }
   return LabelId(*known);
+}
+
+void LabelSpace::require_ids(const std::string& file) {
+  if (closed()) return;
+  if (form_ == LabelForm::kNames) {
+    throw InputError(
+        "{}: holds label ids where the files before it hold names: say which id is "
+        "which name with --labels",
+        file);
+  }
+  form_ = LabelForm::kIds;
+}
+
+void LabelSpace::require_size(uint64_t count, const std::string& file) {
+  if (closed() && count != size()) {
+    throw InputError("{}: has {} labels, {} names {}: these do not belong together", file, count,
+                     path_, size());
+  }
+  if (count > kMostLabels) {
+    throw InputError("{}: has {} labels, more than the {} that are supported", file, count,
+                     kMostLabels);
+  }
+  cover_ids(count);
 }
 
 void LabelSpace::cover_ids(uint64_t count) { id_count_ = std::max(id_count_, count); }

@@ -21,6 +21,8 @@ enum class LabelForm { kUnknown, kIds, kNames };
 
 class LabelSpace {
  public:
+  static constexpr uint64_t kMostLabels = 100'000'000;
+
   LabelSpace() = default;
 
   /// Reads a label file: UTF-8, one name a line, gzip or not. Throws InputError on a bad one.
@@ -45,6 +47,13 @@ class LabelSpace {
 
   /// The id of a name, added if the space is open. `where` starts the error message ("f.txt:3").
   LabelId resolve_name(std::string_view name, const std::string& where);
+
+  /// Throws InputError if `file`, which holds ids, comes after files that hold names.
+  void require_ids(const std::string& file);
+
+  /// Says that `file` has `count` labels. Throws InputError if the label file has another number,
+  /// or if they are too many.
+  void require_size(uint64_t count, const std::string& file);
 
   /// Makes ids below `count` known, for files whose labels are ids.
   void cover_ids(uint64_t count);

@@ -6,14 +6,26 @@
 #include "data/formats/text_points.h"
 
 namespace elias {
+namespace {
+
+Format format_of(LineReader& lines, const ReadOptions& options) {
+  if (options.format) return *options.format;
+  const auto found = find_format(lines.peek().bytes);
+  if (found) return *found;
+  if (options.labels_optional) return Format::kLines;
+  fail_format(lines.peek().bytes, lines.name(), "--format");
+}
+
+}  // namespace
 
 std::unique_ptr<PointReader> open_points(std::unique_ptr<ByteSource> source,
                                          const ReadOptions& options, LabelSpace& labels,
                                          ThreadPool& pool) {
-  auto lines = open_non_empty(std::move(source));
-  const Format format =
-      options.format ? *options.format : recognise_format(lines->peek().bytes, lines->name());
-  if (format == Format::kMatrix || format == Format::kNpz || format == Format::kLines) {
+  auto lines = open_non_empty(std::move(source), options);
+  const Format format = format_of(*lines, options);
+  const bool half = format == Format::kMatrix || format == Format::kNpz ||
+                    (format == Format::kLines && !options.labels_optional);
+  if (half) {
     throw InputError("{}: is one half of a pair ({}): give features or texts and labels as X,Y",
                      lines->name(), format_name(format));
   }

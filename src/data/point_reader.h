@@ -45,6 +45,9 @@ struct ReadOptions {
   LabelForm label_form = LabelForm::kUnknown;  // likewise
   /// What a label's value is: a relevance (at least 0; zeros are dropped) or any finite score.
   enum class Values { kRelevance, kScore } values = Values::kRelevance;
+  /// For jobs that want texts alone: a file may be plain lines, and JSON objects need no labels.
+  bool labels_optional = false;
+  size_t block_bytes = size_t{1} << 20;  // parsed at a time; tests make it small
 };
 
 class PointReader {

@@ -11,15 +11,15 @@ namespace elias {
 namespace {
 
 // Predictions differ from data in two ways: a line of label:score has no features, and a tsv line
-// needs no TAB.
+// needs no TAB. The first lists may be empty.
 Format recognise_predictions(std::string_view sample, const std::string& name) {
   if (header_of(sample, 2) || looks_sparse(sample)) return Format::kMatrix;
   std::string_view left = sample;
-  if (take_line(left).find("::") != std::string_view::npos && !sample.starts_with("{") &&
-      !sample.starts_with("__label__")) {
-    return Format::kTsv;
-  }
-  return recognise_format(sample, name);
+  std::string_view first;
+  while (first.empty() && !left.empty()) first = take_line(left);
+  if (const auto found = find_format(first)) return *found;
+  if (first.find("::") != std::string_view::npos) return Format::kTsv;
+  fail_format(first, name, "--prediction-format");
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ Csr read_predictions(const std::string& path, std::optional<Format> format, Labe
                      LabelSpace& labels, ThreadPool& pool) {
   const ReadOptions options{
       .format = format, .label_form = label_form, .values = ReadOptions::Values::kScore};
-  auto lines = open_non_empty(open_bytes(path));
+  auto lines = open_non_empty(open_bytes(path), options);
   const Format found = format ? *format : recognise_predictions(lines->peek().bytes, lines->name());
   if (found == Format::kSparse || found == Format::kLines) {
     throw InputError("{}: holds points, not predictions ({}): give scored labels", lines->name(),

@@ -55,6 +55,35 @@ TEST(AtomicFile, SaysWhatIsWrong) {
   EXPECT_THROW(AtomicFile{folder.path()}, InputError);
 }
 
+TEST(AtomicFile, KeepsLinksAndModes) {
+  TemporaryFolder folder;
+  write_file(folder / "a", "old");
+  fs::permissions(folder / "a", fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("a", folder / "link");
+  write_file(folder / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(text_of(MappedFile(folder / "a")), "new");
+  EXPECT_EQ(fs::status(folder / "a").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST(AtomicFile, WritesToWhatIsNoFileDirectly) {
+  write_file("/dev/null", "gone");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST(AtomicFile, ASignalRemovesTheTemporaryFile) {
+  TemporaryFolder folder;
+  EXPECT_EXIT(
+      {
+        remove_temporary_files_on_signals();
+        AtomicFile file(folder / "a");
+        file.write("half");
+        std::raise(SIGTERM);
+      },
+      testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 0);
+}
+
 // A limit on file size stands in for a full disk: the kernel refuses the write in the same way.
 TEST(AtomicFile, AFailedWriteIsAnInputErrorAndChangesNothing) {
   TemporaryFolder folder;

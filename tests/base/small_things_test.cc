@@ -1,8 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <unordered_set>
-
 #include "base/aligned_buffer.h"
 #include "base/errors.h"
 #include "base/hash.h"
@@ -38,11 +36,11 @@ TEST(Hash, IsFixed) {
   EXPECT_EQ(hash_bytes("extreme classification"), 0x68dcacfc8ac3e58au);
 }
 
-TEST(Ids, CompareAndHash) {
+TEST(Ids, CompareAndDoNotMix) {
   static_assert(!std::is_convertible_v<LabelId, ClusterId>);
   static_assert(!std::is_convertible_v<uint32_t, LabelId>);
   EXPECT_LT(LabelId(1), LabelId(2));
-  EXPECT_EQ(std::unordered_set<LabelId>({LabelId(1), LabelId(1), LabelId(2)}).size(), 2u);
+  EXPECT_EQ(LabelId(7).value(), 7u);
 }
 
 TEST(AlignedBuffer, IsAlignedZeroedAndMoves) {

@@ -115,9 +115,14 @@ INSTANTIATE_TEST_SUITE_P(
              "without labels with a blank"},
         Case{"GarbageBehindValue", "1 10 5\n1 2:1x\n",
              "f.txt:2: '2:1x' is not id:value with an id of 0 or more and a number: mend the line"},
+        Case{"TooManyFeatures", "1 99999999999 1\n0 2:1\n",
+             "f.txt: the header promises 99999999999 features, more than the 4294967295 that are "
+             "supported"},
+        Case{"SumTooLarge", "0 1:3e38 1:3e38\n",
+             "f.txt:1: a feature that stands more than once adds up to more than a number holds: "
+             "mend the line"},
         Case{"HugeHeader", "1 10 18446744073709551615\n1 2:1\n",
-             "f.txt: the header promises 18446744073709551615 labels, more than the 100000000 that "
-             "are supported"}),
+             "f.txt: has 18446744073709551615 labels, more than the 100000000 that are supported"}),
     case_name);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -126,15 +131,21 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"NotJson", "{\"text\": \"a\", \"labels\": []}\n{\"text\": \n",
              "f.txt:2: the line is not JSON from byte 10 on: write one object a line, {\"text\": "
              "\"...\", \"labels\": [...]}"},
-        Case{"EmptyLine", "{\"text\": \"a\"}\n\n{\"text\": \"b\"}\n",
+        Case{"EmptyLine", "{\"text\": \"a\", \"labels\": []}\n\n",
              "f.txt:2: the line is not JSON from byte 1 on: write one object a line, {\"text\": "
              "\"...\", \"labels\": [...]}"},
-        Case{"AList", "{\"text\": \"a\"}\n[1]\n",
+        Case{"AList", "{\"text\": \"a\", \"labels\": []}\n[1]\n",
              "f.txt:2: the line is a list, not an object in braces: write one object a line, "
              "{\"text\": \"...\", \"labels\": [...]}"},
-        Case{"ANumber", "{\"text\": \"a\"}\n17\n",
+        Case{"ANumber", "{\"text\": \"a\", \"labels\": []}\n17\n",
              "f.txt:2: the line is not an object in braces: write one object a line, {\"text\": "
              "\"...\", \"labels\": [...]}"},
+        Case{"NoLabels", "{\"text\": \"a\", \"label\": [\"x\"]}\n",
+             "f.txt:1: the object has neither \"labels\" nor \"target_ind\": add one, empty if the "
+             "point has no labels"},
+        Case{"LabelsTwice", "{\"text\": \"a\", \"labels\": [], \"target_ind\": []}\n",
+             "f.txt:1: labels are given twice: write one object a line, {\"text\": \"...\", "
+             "\"labels\": [...]}"},
         Case{"NoText", "{\"labels\": [\"a\"]}\n",
              "f.txt:1: the object has no \"text\" and no \"title\": add one"},
         Case{"TextIsANumber", "{\"text\": 5}\n",
@@ -170,7 +181,7 @@ TEST(MalformedWithLabels, LabelsBeyondTheLabelFile) {
             "f.txt:2: label 'green' is not in labels.txt: add it there, or mend the line");
   EXPECT_EQ(
       read_error("1 10 5\n1 2:1\n", {}, 1, label_file("red\nblue\n")),
-      "f.txt: the header promises 5 labels, labels.txt names 2: these do not belong together");
+      "f.txt: has 5 labels, labels.txt names 2: these do not belong together");
 }
 
 TEST(MalformedWithLabels, IdsAfterNames) {

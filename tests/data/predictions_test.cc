@@ -24,14 +24,15 @@ class Predictions : public testing::Test {
 
 TEST_F(Predictions, EveryForm) {
   for (const char* text : {"2 5\n3:0.25 1:-0.5\n\n", "3:0.25 1:-0.5\n\n", "3::0.25,1::-0.5\n\n",
-                           "3::0.25,1::-0.5\tsome text\n\tno prediction\n",
+                           "\n3::0.25,1::-0.5\n",
+        "3::0.25,1::-0.5\tsome text\n\tno prediction\n",
                            "{\"labels\": [3, 1], \"scores\": [0.25, -0.5]}\n{\"labels\": []}\n",
                            "{\"labels\": {\"3\": 0.25, \"1\": -0.5}}\n{\"labels\": {}}\n"}) {
     LabelSpace ids;
     ids.set_form(LabelForm::kIds);
     const Csr scores = read(text, ids);
     EXPECT_EQ(scores.rows(), 2u) << text;
-    EXPECT_EQ(row_of(scores, 0), first_) << text;
+    EXPECT_EQ(row_of(scores, text[0] == '\n' ? 1 : 0), first_) << text;
   }
 }
 
@@ -53,6 +54,9 @@ TEST_F(Predictions, NamesAndNpz) {
 
 TEST_F(Predictions, MalformedOnesAreRefused) {
   EXPECT_THROW(read("3:nan\n"), InputError);
+  // Without scores there is no ranking: not a word would be the wrong answer.
+  EXPECT_THROW(read("3,1::0.5\n"), InputError);
+  EXPECT_THROW(read("{\"labels\": [3], \"score\": [0.5]}\n"), InputError);
   EXPECT_THROW(read("2 5\n3:1\n"), InputError);
   EXPECT_THROW(read("2 2\n3:1\n\n"), InputError);
   EXPECT_THROW(read(""), InputError);

@@ -3,6 +3,7 @@
 
 #include "base/atomic_file.h"
 #include "base/random.h"
+#include "data/io/byte_sink.h"
 #include "data/io/npz.h"
 #include "tests/data/reading.h"
 #include "tests/temporary_folder.h"
@@ -120,6 +121,47 @@ TEST(Sparse, EmptyLinesAreRowsAndRepeatsAddUp) {
   EXPECT_EQ(read.points.rows(), 2u);
 }
 
+// Every size of block must give the same points: a header or a long row alone in one, a form of
+// labels that shows late.
+TEST(Blocks, TheirSizeDoesNotMatter) {
+  const std::string row = "0,1 " + [] {
+    std::string pairs;
+    for (int i = 0; i < 50; ++i) pairs += fmt::format("{}:0.5 ", i);
+    return pairs;
+  }();
+  const std::string sparse = "3 60 3\n" + row + "\n1 5:1\n\n";
+  std::string late_ids, late_names;
+  for (int i = 0; i < 20; ++i) late_ids += "\tno label\n";
+  late_names = late_ids + "red,3\ttext\n";
+  late_ids += "3,1\ttext\n";
+  const std::string json = "{\"text\": \"a\", \"labels\": []}\n{\"text\": \"b\", \"labels\": [2]}\n";
+  for (const std::string& text : {sparse, late_ids, late_names, json}) {
+    const auto whole = read_text(text);
+    for (size_t block_bytes = 3; block_bytes < 40; ++block_bytes) {
+      ReadOptions options;
+      options.block_bytes = block_bytes;
+      const auto read = read_text(text, options);
+      EXPECT_EQ(read.points.labels.columns, whole.points.labels.columns) << block_bytes;
+      EXPECT_EQ(read.points.labels.offsets, whole.points.labels.offsets) << block_bytes;
+      EXPECT_EQ(read.points.features.columns, whole.points.features.columns) << block_bytes;
+      EXPECT_EQ(read.points.texts.bytes, whole.points.texts.bytes) << block_bytes;
+      EXPECT_EQ(read.points.lines, whole.points.lines) << block_bytes;
+      EXPECT_EQ(read.labels.size(), whole.labels.size()) << block_bytes;
+    }
+  }
+  EXPECT_EQ(read_text(late_ids).labels.size(), 4u);
+  EXPECT_EQ(read_text(late_names).labels.name(LabelId(0)), "red");
+}
+
+TEST(Lines, AreReadWhereLabelsAreOptional) {
+  ReadOptions options;
+  options.labels_optional = true;
+  const auto read = read_text("plain text\nmore of it\n", options);
+  EXPECT_EQ(read.info.format, Format::kLines);
+  EXPECT_EQ(read.points.texts.row(1), "more of it");
+  EXPECT_EQ(read_text("{\"text\": \"a\"}\n", options).points.texts.row(0), "a");
+}
+
 class Pairs : public testing::Test {
  protected:
   Dataset read(const std::string& x, const std::string& y) {
@@ -150,6 +192,37 @@ TEST_F(Pairs, ReadsMatricesTextsAndNpz) {
   const Dataset texts = read("raw.txt", "y.npz");
   EXPECT_TRUE(texts.info.has_text);
   EXPECT_EQ(texts.texts.row(1), "second");
+}
+
+TEST_F(Pairs, TextsThatLookLikeNumbersAreTextsIfToldSo) {
+  write("raw.txt", "2001 1984\n3:10 to Yuma\n");
+  write("y.txt", "2 3\n2:1\n0:1\n");
+  EXPECT_THROW(read("raw.txt", "y.txt"), InputError);
+  ReadOptions options;
+  options.format = Format::kLines;
+  const Dataset data =
+      read_dataset(folder_ / "raw.txt" + "," + (folder_ / "y.txt"), options, labels_, pool_);
+  EXPECT_EQ(data.texts.row(0), "2001 1984");
+  write("film.txt", "3:10 to Yuma\nAlien\n");
+  EXPECT_EQ(read("film.txt", "y.txt").texts.row(0), "3:10 to Yuma");
+  options.format = Format::kNpz;
+  EXPECT_THROW(read_dataset(folder_ / "film.txt" + "," + (folder_ / "y.txt"), options, labels_, pool_),
+               InputError);
+}
+
+TEST_F(Pairs, NpzMayBeGzipped) {
+  Csr matrix;
+  matrix.cols = 3;
+  matrix.columns = {1};
+  matrix.values = {1};
+  matrix.finish_row(Csr::Repeats::kSum);
+  write_npz(folder_ / "y.npz", matrix);
+  const auto packed = create_bytes(folder_ / "y.npz.gz");
+  packed->write(read_all(*open_bytes(folder_ / "y.npz")));
+  packed->commit();
+  std::filesystem::rename(folder_ / "y.npz.gz", folder_ / "z.npz");
+  write("raw.txt", "a text\n");
+  EXPECT_EQ(row_of(read("raw.txt", "z.npz").labels, 0), (Row{{1, 1}}));
 }
 
 TEST_F(Pairs, RowsMustAgree) {

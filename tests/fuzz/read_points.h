@@ -1,5 +1,5 @@
-// What every fuzz target of a points format does: read the bytes in that format, by two blocks'
-// worth of threads, and hold what comes out to the promises of a Dataset.
+// What every fuzz target of a points format does: read the bytes in that format, in blocks so small
+// that most inputs take several, and hold what comes out to the promises of a PointBatch.
 #pragma once
 
 #include <cstddef>
@@ -32,6 +32,7 @@ inline void fuzz_points(std::string_view bytes, std::optional<Format> format) {
   static ThreadPool pool(1);
   ReadOptions options;
   options.format = format;
+  options.block_bytes = 16;
   try {
     LabelSpace labels;
     const auto reader = open_points(bytes_in_memory(bytes, "fuzz"), options, labels, pool);

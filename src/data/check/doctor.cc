@@ -84,7 +84,8 @@ void DataDoctor::add_batch(const PointBatch& batch, FileState& state) {
         if (facts[row].suspicions >> i & 1) report.suspicions[i].add(where);
       }
     }
-    state.fingerprints.push_back({facts[row].hash, where});
+    const bool empty = has_text ? facts[row].words == 0 : batch.features.row(row).size() == 0;
+    if (!empty) state.fingerprints.push_back({facts[row].hash, where});
   }
   report.points += batch.rows();
   report.repeated_labels += batch.repeated_labels;

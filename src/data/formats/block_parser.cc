@@ -20,14 +20,27 @@ void BlockParser::parse(const LineBlock& block, ParsedBlock& out) const {
   for (uint64_t line = block.first_line; !left.empty(); ++line) {
     parse_line(take_line(left), line, out);
     points.repeated_labels += points.labels.finish_row(Csr::Repeats::kMaximum);
-    if (with_features_) points.repeated_features += points.features.finish_row(Csr::Repeats::kSum);
+    if (with_features_) finish_features(points, line);
     points.lines.push_back(line);
+  }
+}
+
+void BlockParser::finish_features(PointBatch& points, uint64_t line) const {
+  const size_t merged = points.features.finish_row(Csr::Repeats::kSum);
+  if (merged == 0) return;
+  points.repeated_features += merged;
+  for (const float value : points.features.row(points.features.rows() - 1).values) {
+    if (std::isfinite(value)) continue;
+    throw InputError(
+        "{}: a feature that stands more than once adds up to more than a number holds: "
+        "mend the line",
+        at(line));
   }
 }
 
 void BlockParser::add_label(ParsedBlock& out, std::string_view label, float value,
                             uint64_t line) const {
-  if (rules_.form == LabelForm::kNames) return add_label_name(out, label, value, line);
+  if (out.form == LabelForm::kNames) return add_label_name(out, label, value, line);
   const char* p = label.data();
   uint64_t id = 0;
   if (!parse_integer(p, label.data() + label.size(), id) || p != label.data() + label.size()) {
@@ -102,15 +115,6 @@ void BlockParser::check_label_value(float value, std::string_view label, uint64_
     throw InputError("{}: the relevance {} of label {} is negative: give a number above 0",
                      at(line), value, shown(label));
   }
-}
-
-void require_utf8(std::string_view text, const std::string& where) {
-  const size_t bad = find_invalid_utf8(text);
-  if (bad == std::string_view::npos) return;
-  throw InputError(
-      "{}: byte 0x{:02x} at position {} of the text is not UTF-8: convert the file, for "
-      "example with iconv -f LATIN1 -t UTF-8",
-      where, static_cast<unsigned char>(text[bad]), bad + 1);
 }
 
 }  // namespace elias

@@ -14,23 +14,25 @@
 
 namespace elias {
 
-/// Ids from here on are refused where no header bounds them: they would make tables of that size.
-inline constexpr uint64_t kLabelIdLimit = 100'000'000;
+/// Label ids from here on are refused where neither a header nor a label file bounds them: tables
+/// of that size would be made for what is most likely a number that is a name.
+inline constexpr uint64_t kLabelIdLimit = 10'000'000;
 inline constexpr uint64_t kFeatureIdLimit = 0xffffffff;
 
 /// What a parser is told about the file.
 struct ParseRules {
   std::string name;  // of the file, for messages
-  LabelForm form = LabelForm::kIds;
   ReadOptions::Values values = ReadOptions::Values::kRelevance;
   uint64_t label_limit = kLabelIdLimit;  // ids must be below
   std::string label_limit_source;        // who says so: "the header", a label file; or empty
   uint64_t feature_limit = kFeatureIdLimit;
   bool feature_limit_from_header = false;
-  bool text_optional = false;  // predictions need none
+  bool text_optional = false;    // predictions need none
+  bool labels_optional = false;  // jobs that want texts alone
 };
 
 struct ParsedBlock {
+  LabelForm form = LabelForm::kIds;  // what its labels are; set before parsing
   PointBatch points;                 // label columns are ids, or indices into `names`
   StringTable names;                 // names of this block in order of appearance
   std::vector<uint64_t> name_lines;  // the line each name first stood on
@@ -69,6 +71,7 @@ class BlockParser {
   std::string at(uint64_t line) const { return place(rules_.name, line); }
 
  private:
+  void finish_features(PointBatch& points, uint64_t line) const;
   /// Throws InputError unless `value` may be a label's value.
   void check_label_value(float value, std::string_view label, uint64_t line) const;
   [[noreturn]] void fail_label(uint64_t id, uint64_t line) const;
@@ -77,9 +80,6 @@ class BlockParser {
   ParseRules rules_;
   bool with_features_;
 };
-
-/// Throws InputError if `text` is not UTF-8, saying where.
-void require_utf8(std::string_view text, const std::string& where);
 
 // One parser a format, each in its own file.
 std::unique_ptr<BlockParser> make_tsv_parser(ParseRules rules);

@@ -14,6 +14,7 @@
 
 #include "base/errors.h"
 #include "data/formats/block_parser.h"
+#include "data/io/utf8.h"
 
 namespace elias {
 namespace {
@@ -61,6 +62,7 @@ class RecordBuilder : public nlohmann::json_sax<nlohmann::json> {
     ++depth_;
     if (depth_ == 1) return true;
     if (depth_ == 2 && key_ == "labels") {
+      if (record_.has_labels) return stop("labels are given twice");
       graded_ = record_.has_labels = record_.has_values = true;
       return true;
     }
@@ -70,8 +72,8 @@ class RecordBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(size_t) override {
     ++depth_;
     if (depth_ == 1) return stop("the line is a list, not an object in braces");
-    if (depth_ == 2 && is_label_key()) return record_.has_labels = true;
-    if (depth_ == 2 && is_value_key()) return record_.has_values = true;
+    if (depth_ == 2 && is_label_key()) return note(record_.has_labels, "labels are given twice");
+    if (depth_ == 2 && is_value_key()) return note(record_.has_values, "values are given twice");
     return nested("a list");
   }
   bool end_array() override { return leave(); }
@@ -112,6 +114,12 @@ class RecordBuilder : public nlohmann::json_sax<nlohmann::json> {
       return true;
     }
     return scalar(fmt::format("the number {}", value));
+  }
+
+  // Notes that something is there; it must not have been there before.
+  bool note(bool& seen, const char* problem) {
+    if (seen) return stop(problem);
+    return seen = true;
   }
 
   // A scalar where none is looked for: fine under a key we pass over, wrong under ours.
@@ -166,6 +174,16 @@ class JsonLinesParser : public BlockParser {
       throw InputError("{}: {}: write one object a line, {{\"text\": \"...\", \"labels\": [...]}}",
                        at(line), builder.problem());
     }
+    const bool scored = rules().values == ReadOptions::Values::kScore;
+    if (!record.has_labels && !rules().labels_optional) {
+      throw InputError(
+          "{}: the object has neither \"labels\" nor \"target_ind\": add one, empty if "
+          "the point has no labels",
+          at(line));
+    }
+    if (scored && !record.has_values && !record.labels.empty()) {
+      throw InputError("{}: the labels have no scores: add \"scores\": [...]", at(line));
+    }
     if (record.has_values && record.values.size() != record.labels.size()) {
       throw InputError("{}: {} labels but {} values: give one for each", at(line),
                        record.labels.size(), record.values.size());
@@ -187,7 +205,7 @@ class JsonLinesParser : public BlockParser {
       return add_label(out, *name, value, line);
     }
     const uint64_t id = std::get<uint64_t>(label);
-    if (rules().form == LabelForm::kNames) {
+    if (out.form == LabelForm::kNames) {
       throw InputError(
           "{}: label {} is a number where labels are names: put it in quotes, or use "
           "--label-form ids",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "data/formats/recognise.h"
 
 namespace elias {
 namespace {
@@ -28,25 +29,32 @@ LinePointReader::LinePointReader(SourceInfo info, std::unique_ptr<LineReader> li
 }
 
 bool LinePointReader::next(PointBatch& batch) {
-  if (position_ == wave_.size()) refill();
-  if (position_ == wave_.size()) {
-    check_row_count({});
-    return false;
-  }
-  Task task = std::move(wave_[position_++]);
+  do {
+    if (position_ == wave_.size()) refill();
+    if (position_ == wave_.size()) {
+      check_end();
+      return false;
+    }
+    take(wave_[position_++], batch);
+  } while (batch.rows() == 0);  // a block that held the header alone
+  return true;
+}
+
+void LinePointReader::take(Task& task, PointBatch& batch) {
   if (task.failure) std::rethrow_exception(task.failure);
-  if (form_ == LabelForm::kNames) {
-    resolve_names(task.parsed);
-  } else {
-    labels_.cover_ids(width_of(task.parsed.points.labels));
-  }
+  const LabelForm form = task.parsed.form;
+  // Ids are all that features go with; beside a text stand ids or names, and the space is told.
+  const bool could_be_names = info_.has_text && info_.format != Format::kLines;
+  if (could_be_names && form != LabelForm::kUnknown && !labels_.closed()) labels_.set_form(form);
+  if (form == LabelForm::kNames) resolve_names(task.parsed);
   batch = std::move(task.parsed.points);
+  task = {};
+  if (form == LabelForm::kIds) labels_.cover_ids(width_of(batch.labels));
   feature_count_ = std::max(feature_count_, width_of(batch.features));
   batch.features.cols = feature_count_;
   batch.labels.cols = labels_.size();
   rows_ += batch.rows();
-  check_row_count(batch);
-  return true;
+  check_rows(batch);
 }
 
 // Parses the wave that was read last time and reads the one after it.
@@ -89,6 +97,11 @@ std::vector<LinePointReader::Task> LinePointReader::read_wave() {
         ++task.lines.first_line;
         skip_header_ = false;
       }
+      // The first label of the file tells. Blocks before it have none to be told of.
+      if (form_ == LabelForm::kUnknown) {
+        form_ = recognise_label_form(task.lines.bytes, info_.format);
+      }
+      task.parsed.form = form_;
     } catch (...) {
       task.failure = std::current_exception();
       wave.push_back(std::move(task));
@@ -117,23 +130,21 @@ void LinePointReader::resolve_names(ParsedBlock& block) {
   labels = std::move(sorted);
 }
 
-void LinePointReader::check_row_count(const PointBatch& batch) {
-  if (!info_.promised_rows) return;
-  const uint64_t promised = *info_.promised_rows;
-  const bool at_end = batch.rows() == 0;
-  if (rows_ > promised) {
-    const uint64_t line = batch.lines[batch.rows() - (rows_ - promised)];
-    throw InputError(
-        "{}: the header promises {} rows, but here is another: mend the header or "
-        "remove the line",
-        place(info_.name, line), promised);
-  }
-  if (at_end && rows_ < promised) {
-    throw InputError(
-        "{}: the header promises {} rows, the file has {}: mend the header, or copy the "
-        "file again if it was cut off",
-        info_.name, promised, rows_);
-  }
+void LinePointReader::check_rows(const PointBatch& batch) const {
+  if (!info_.promised_rows || rows_ <= *info_.promised_rows) return;
+  const uint64_t line = batch.lines[batch.rows() - (rows_ - *info_.promised_rows)];
+  throw InputError(
+      "{}: the header promises {} rows, but here is another: mend the header or remove the line",
+      place(info_.name, line), *info_.promised_rows);
+}
+
+void LinePointReader::check_end() const {
+  if (!info_.promised_rows || rows_ == *info_.promised_rows) return;
+  throw InputError(
+      "{}: the header promises {} rows, the file has {}: mend the header, or copy the file again "
+      "if "
+      "it was cut off",
+      info_.name, *info_.promised_rows, rows_);
 }
 
 }  // namespace elias

@@ -18,8 +18,8 @@ namespace elias {
 
 class LinePointReader : public PointReader {
  public:
-  /// `info` says what the header promised; the header itself is already off `lines`' first block
-  /// if `skip_header`.
+  /// `info` says what the header promised; with `skip_header` it is still the first line. `form` is
+  /// kUnknown where the first label is to tell.
   LinePointReader(SourceInfo info, std::unique_ptr<LineReader> lines,
                   std::unique_ptr<BlockParser> parser, LabelForm form, bool skip_header,
                   LabelSpace& labels, ThreadPool& pool);
@@ -36,7 +36,9 @@ class LinePointReader : public PointReader {
   void refill();
   std::vector<Task> read_wave();
   void resolve_names(ParsedBlock& block);
-  void check_row_count(const PointBatch& batch);
+  void take(Task& task, PointBatch& batch);
+  void check_rows(const PointBatch& batch) const;
+  void check_end() const;
 
   std::unique_ptr<LineReader> lines_;
   std::unique_ptr<BlockParser> parser_;

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "base/errors.h"
-#include "data/formats/block_parser.h"
 #include "data/formats/recognise.h"
 #include "data/io/npz.h"
 
@@ -89,31 +88,23 @@ class PairReader : public PointReader {
   size_t row_ = 0;
 };
 
+bool is_zip(std::string_view sample) { return sample.starts_with("PK"); }
+
 // What an X file is: a matrix with or without its header, npz, or else plain texts.
-Format recognise_x(std::string_view sample) {
-  if (sample.starts_with("PK\x03\x04")) return Format::kNpz;
-  return header_of(sample, 2) || looks_sparse(sample) ? Format::kMatrix : Format::kLines;
+Format format_of_x(std::string_view sample, const ReadOptions& options) {
+  const auto& wanted = options.format;
+  if (wanted == Format::kLines || wanted == Format::kMatrix || wanted == Format::kNpz) {
+    return *wanted;
+  }
+  if (is_zip(sample)) return Format::kNpz;
+  return header_of(sample, 2) || looks_like_matrix(sample) ? Format::kMatrix : Format::kLines;
 }
 
 // Holds a label matrix from npz to the rules that the text formats follow line by line.
 Csr checked_labels(Csr matrix, const std::string& name, const ReadOptions& options,
                    LabelSpace& labels) {
-  if (labels.closed() && matrix.cols != labels.size()) {
-    throw InputError("{}: has {} label columns, {} names {}: these do not belong together", name,
-                     matrix.cols, labels.path(), labels.size());
-  }
-  if (matrix.cols > kLabelIdLimit) {
-    throw InputError("{}: has {} label columns, more than the {} that are supported", name,
-                     matrix.cols, kLabelIdLimit);
-  }
-  if (!labels.closed() && labels.form() == LabelForm::kNames) {
-    throw InputError(
-        "{}: holds label ids where the files before it hold names: say which id is "
-        "which name with --labels",
-        name);
-  }
-  if (!labels.closed()) labels.set_form(LabelForm::kIds);
-  labels.cover_ids(matrix.cols);
+  labels.require_ids(name);
+  labels.require_size(matrix.cols, name);
   if (options.values == ReadOptions::Values::kScore) return matrix;
   const auto least = std::min_element(matrix.values.begin(), matrix.values.end());
   if (least == matrix.values.end() || *least > 0) return matrix;
@@ -134,9 +125,14 @@ Csr checked_labels(Csr matrix, const std::string& name, const ReadOptions& optio
   return positive;
 }
 
-// An npz file whose start `lines` has already taken.
+// An npz file whose start `lines` has already taken. A file on disk is mapped; what comes from a
+// pipe or out of gzip cannot be.
 Csr read_peeked_npz(LineReader& lines, const std::string& path) {
-  if (path != "-") return read_npz(path);
+  if (!is_zip(lines.peek().bytes)) {
+    throw InputError("{}: is not npz (it lacks the zip signature): name its format, or none",
+                     lines.name());
+  }
+  if (is_mappable_npz(path)) return read_npz(path);
   const std::string bytes = lines.take_all();
   return read_npz(std::as_bytes(std::span(bytes)), lines.name());
 }
@@ -145,13 +141,14 @@ Csr read_peeked_npz(LineReader& lines, const std::string& path) {
 
 std::optional<std::pair<std::string, std::string>> split_pair(const std::string& path) {
   const size_t comma = path.find(',');
-  if (comma == std::string::npos || std::filesystem::exists(path)) return std::nullopt;
+  std::error_code ignored;  // a name that is too long is no file
+  if (comma == std::string::npos || std::filesystem::exists(path, ignored)) return std::nullopt;
   return std::pair(path.substr(0, comma), path.substr(comma + 1));
 }
 
 Csr read_matrix(std::unique_ptr<LineReader> lines, const std::string& path, MatrixRole role,
                 const ReadOptions& options, LabelSpace& labels, ThreadPool& pool) {
-  if (lines->peek().bytes.starts_with("PK")) {
+  if (options.format == Format::kNpz || is_zip(lines->peek().bytes)) {
     Csr matrix = read_peeked_npz(*lines, path);
     if (role == MatrixRole::kFeatures) return matrix;
     return checked_labels(std::move(matrix), lines->name(), options, labels);
@@ -175,10 +172,12 @@ std::unique_ptr<PointReader> open_pair(const std::string& x_path, const std::str
     throw InputError("{},{}: is not a pair of files: give the points and their labels as X,Y",
                      x_path, y_path);
   }
-  Csr y = read_matrix(open_non_empty(open_bytes(y_path)), y_path, MatrixRole::kLabels, options,
-                      labels, pool);
-  auto lines = open_non_empty(open_bytes(x_path));
-  const Format format = recognise_x(lines->peek().bytes);
+  ReadOptions y_options = options;
+  y_options.format.reset();  // --format is about the points
+  Csr y = read_matrix(open_non_empty(open_bytes(y_path), y_options), y_path, MatrixRole::kLabels,
+                      y_options, labels, pool);
+  auto lines = open_non_empty(open_bytes(x_path), options);
+  const Format format = format_of_x(lines->peek().bytes, options);
   std::unique_ptr<PointReader> x;
   if (format == Format::kNpz) {
     x = std::make_unique<MatrixReader>(lines->name(), read_peeked_npz(*lines, x_path));

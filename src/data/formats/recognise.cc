@@ -66,6 +66,16 @@ bool is_sparse_line(std::string_view line) {
   return parse_integer(p, end, id) && at_colon();
 }
 
+// The first line that holds more than blanks, without those in front; empty if there is none.
+std::string_view first_filled_line(std::string_view sample) {
+  while (!sample.empty()) {
+    const std::string_view line = take_line(sample);
+    const size_t start = line.find_first_not_of(' ');
+    if (start != std::string_view::npos) return line.substr(start);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view format_name(Format format) {
@@ -99,28 +109,40 @@ std::optional<std::vector<uint64_t>> header_of(std::string_view sample, size_t c
   return numbers.size() == count ? std::optional(numbers) : std::nullopt;
 }
 
-bool looks_sparse(std::string_view sample) {
-  while (!sample.empty()) {
-    const std::string_view line = take_line(sample);
-    if (line.find_first_not_of(' ') != std::string_view::npos) return is_sparse_line(line);
+bool looks_sparse(std::string_view sample) { return is_sparse_line(first_filled_line(sample)); }
+
+bool looks_like_matrix(std::string_view sample) {
+  const std::string_view line = first_filled_line(sample);
+  const char* p = line.data();
+  const char* const end = p + line.size();
+  while (p < end) {
+    uint64_t id = 0;
+    float value = 0;
+    if (!parse_integer(p, end, id) || p == end || *p++ != ':') return false;
+    if (!parse_real(p, end, value) || (p < end && *p != ' ')) return false;
+    while (p < end && *p == ' ') ++p;
   }
-  return false;
+  return !line.empty();
 }
 
-Format recognise_format(std::string_view sample, const std::string& name) {
+std::optional<Format> find_format(std::string_view sample) {
   if (sample.starts_with("PK\x03\x04") || sample.starts_with("PK\x05\x06")) return Format::kNpz;
   if (sample.starts_with("{")) return Format::kJsonLines;
-  if (header_of(sample, 3)) return Format::kSparse;
-  if (header_of(sample, 2)) return Format::kMatrix;
   std::string_view left = sample;
   const std::string_view first = take_line(left);
   if (first.starts_with("__label__")) return Format::kFastText;
   if (first.find('\t') != std::string_view::npos) return Format::kTsv;
+  if (header_of(sample, 3)) return Format::kSparse;
+  if (header_of(sample, 2)) return Format::kMatrix;
   if (looks_sparse(sample)) return Format::kSparse;
+  return std::nullopt;
+}
+
+void fail_format(std::string_view sample, const std::string& name, std::string_view option) {
   throw InputError(
       "{}: the first line, {}, shows none of the known formats: mend it, or name the format with "
-      "--format",
-      name, shown(first));
+      "{}",
+      name, shown(take_line(sample)), option);
 }
 
 LabelForm recognise_label_form(std::string_view sample, Format format) {

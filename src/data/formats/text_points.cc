@@ -1,7 +1,5 @@
 #include "data/formats/text_points.h"
 
-#include <algorithm>
-
 #include "base/errors.h"
 #include "data/formats/block_parser.h"
 #include "data/formats/line_point_reader.h"
@@ -10,23 +8,17 @@
 namespace elias {
 namespace {
 
-LabelForm choose_label_form(Format format, std::string_view sample, const ReadOptions& options,
-                            LabelSpace& labels, const std::string& name) {
+// What the labels of a file are, where that does not depend on what it holds; else kUnknown, and
+// its first label will tell.
+LabelForm known_label_form(Format format, const ReadOptions& options, LabelSpace& labels,
+                           const std::string& name) {
   const bool ids_only = format == Format::kSparse || format == Format::kMatrix;
-  if (ids_only && !labels.closed() && labels.form() == LabelForm::kNames) {
-    throw InputError(
-        "{}: holds label ids where the files before it hold names: say which id is "
-        "which name with --labels",
-        name);
-  }
+  if (ids_only) labels.require_ids(name);
   LabelForm form = ids_only ? LabelForm::kIds : options.label_form;
   if (form == LabelForm::kUnknown && !labels.closed()) form = labels.form();
   if (form == LabelForm::kUnknown && format == Format::kFastText && !labels.closed()) {
     form = LabelForm::kNames;  // fastText itself knows names only
   }
-  if (form == LabelForm::kUnknown) form = recognise_label_form(sample, format);
-  if (form == LabelForm::kUnknown) form = LabelForm::kNames;
-  if (!labels.closed()) labels.set_form(form);
   return form;
 }
 
@@ -48,26 +40,22 @@ ParseRules rules_for(const SourceInfo& info, const ReadOptions& options, LabelSp
   rules.name = info.name;
   rules.values = options.values;
   rules.text_optional = options.values == ReadOptions::Values::kScore;
+  rules.labels_optional = options.labels_optional;
   if (labels.closed()) {
     rules.label_limit = labels.size();
     rules.label_limit_source = labels.path();
   }
   if (info.promised_labels) {
-    if (labels.closed() && *info.promised_labels != labels.size()) {
-      throw InputError(
-          "{}: the header promises {} labels, {} names {}: these do not belong together", info.name,
-          *info.promised_labels, labels.path(), labels.size());
-    }
-    if (*info.promised_labels > kLabelIdLimit) {
-      throw InputError("{}: the header promises {} labels, more than the {} that are supported",
-                       info.name, *info.promised_labels, kLabelIdLimit);
-    }
+    labels.require_size(*info.promised_labels, info.name);
     rules.label_limit = *info.promised_labels;
     rules.label_limit_source = "the header";
-    labels.cover_ids(*info.promised_labels);
   }
   if (info.promised_features) {
-    rules.feature_limit = std::min(*info.promised_features, kFeatureIdLimit);
+    if (*info.promised_features > kFeatureIdLimit) {
+      throw InputError("{}: the header promises {} features, more than the {} that are supported",
+                       info.name, *info.promised_features, kFeatureIdLimit);
+    }
+    rules.feature_limit = *info.promised_features;
     rules.feature_limit_from_header = true;
   }
   return rules;
@@ -108,16 +96,15 @@ std::unique_ptr<PointReader> open_text(std::unique_ptr<LineReader> lines, Format
   if (header) apply_header(*header, format, as_labels, info);
   const bool no_labels = format == Format::kLines || (format == Format::kMatrix && !as_labels);
   const LabelForm form =
-      no_labels ? LabelForm::kIds : choose_label_form(format, sample, options, labels, info.name);
-  ParseRules rules = rules_for(info, options, labels);
-  rules.form = form;
-  auto parser = parser_for(format, std::move(rules), as_labels);
+      no_labels ? LabelForm::kIds : known_label_form(format, options, labels, info.name);
+  auto parser = parser_for(format, rules_for(info, options, labels), as_labels);
   return std::make_unique<LinePointReader>(std::move(info), std::move(lines), std::move(parser),
                                            form, header.has_value(), labels, pool);
 }
 
-std::unique_ptr<LineReader> open_non_empty(std::unique_ptr<ByteSource> source) {
-  auto lines = std::make_unique<LineReader>(std::move(source));
+std::unique_ptr<LineReader> open_non_empty(std::unique_ptr<ByteSource> source,
+                                           const ReadOptions& options) {
+  auto lines = std::make_unique<LineReader>(std::move(source), options.block_bytes);
   if (lines->peek().bytes.empty()) {
     throw InputError("{}: is empty: give a file with at least one line", lines->name());
   }

@@ -17,6 +17,7 @@ std::unique_ptr<PointReader> open_text(std::unique_ptr<LineReader> lines, Format
                                        LabelSpace& labels, ThreadPool& pool);
 
 /// Throws InputError if there is nothing in `source`.
-std::unique_ptr<LineReader> open_non_empty(std::unique_ptr<ByteSource> source);
+std::unique_ptr<LineReader> open_non_empty(std::unique_ptr<ByteSource> source,
+                                           const ReadOptions& options);
 
 }  // namespace elias

@@ -38,7 +38,12 @@ class TsvParser : public BlockParser {
   // The grade stands behind the last "::", so a name may hold "::" itself when a grade follows.
   void add_graded(ParsedBlock& out, std::string_view label, uint64_t line) const {
     const size_t mark = label.rfind("::");
-    if (mark == std::string_view::npos) return add_label(out, label, 1.0f, line);
+    if (mark == std::string_view::npos) {
+      if (rules().values == ReadOptions::Values::kScore) {
+        throw InputError("{}: label {} has no score: write name::0.8", at(line), shown(label));
+      }
+      return add_label(out, label, 1.0f, line);
+    }
     const char* p = label.data() + mark + 2;
     const char* const end = label.data() + label.size();
     float grade = 0;
@@ -50,24 +55,10 @@ class TsvParser : public BlockParser {
   }
 };
 
-class LinesParser : public BlockParser {
- public:
-  explicit LinesParser(ParseRules rules) : BlockParser(std::move(rules), false) {}
-
- protected:
-  void parse_line(std::string_view row, uint64_t line, ParsedBlock& out) const override {
-    add_text(out, row, line);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<BlockParser> make_tsv_parser(ParseRules rules) {
   return std::make_unique<TsvParser>(std::move(rules));
-}
-
-std::unique_ptr<BlockParser> make_lines_parser(ParseRules rules) {
-  return std::make_unique<LinesParser>(std::move(rules));
 }
 
 }  // namespace elias

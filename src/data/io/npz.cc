@@ -238,6 +238,7 @@ class CsrLoader {
       result.finish_row(Csr::Repeats::kSum);
     }
     matrix_ = std::move(result);
+    for (size_t row = 0; row < rows_; ++row) check_row(row);  // sums may have run over
   }
 
   Bytes bytes_;
@@ -285,8 +286,15 @@ void write_indices(ZipWriter& zip, std::string_view type, const Csr& matrix) {
 
 Csr read_npz(Bytes bytes, const std::string& name) { return CsrLoader(bytes, name).load(); }
 
+bool is_mappable_npz(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  const MappedFile file(path);
+  return file.bytes().size() >= 2 && std::memcmp(file.bytes().data(), "PK", 2) == 0;
+}
+
 Csr read_npz(const std::string& path) {
-  if (std::filesystem::is_regular_file(path) && !path.ends_with(".gz")) {
+  if (is_mappable_npz(path)) {
     const MappedFile file(path);
     return read_npz(file.bytes(), path);
   }

@@ -14,8 +14,11 @@ namespace elias {
 /// sorted, repeats summed. Throws InputError on anything that is damaged or not a CSR matrix.
 Csr read_npz(std::span<const std::byte> bytes, const std::string& name);
 
-/// Reads it from `path`, or from standard input if that is "-".
+/// Reads it from `path`, or from standard input if that is "-"; gzip is undone.
 Csr read_npz(const std::string& path);
+
+/// True if `path` is a file on disk with the zip signature: one that read_npz maps.
+bool is_mappable_npz(const std::string& path);
 
 /// Writes `matrix` deflated, as float32 with int32 indices (int64 where they do not fit).
 void write_npz(const std::string& path, const Csr& matrix);

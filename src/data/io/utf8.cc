@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/errors.h"
+
 namespace elias {
 namespace {
 
@@ -49,6 +51,15 @@ size_t find_invalid_utf8(std::string_view text) {
     at += length;
   }
   return std::string_view::npos;
+}
+
+void require_utf8(std::string_view text, const std::string& where) {
+  const size_t bad = find_invalid_utf8(text);
+  if (bad == std::string_view::npos) return;
+  throw InputError(
+      "{}: byte 0x{:02x} at position {} of the text is not UTF-8: convert the file, for "
+      "example with iconv -f LATIN1 -t UTF-8",
+      where, static_cast<unsigned char>(text[bad]), bad + 1);
 }
 
 }  // namespace elias

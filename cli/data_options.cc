@@ -12,9 +12,10 @@ namespace fs = std::filesystem;
 void DataOptions::add_to(CLI::App& verb) {
   verb.add_option("--labels", labels_path, "Label names: line i + 1 names label i")
       ->type_name("FILE");
-  verb.add_option(
-          "--format", format,
-          "Format of the points: tsv, fasttext, jsonl, sparse (default: told from the file)")
+  verb.add_option("--format", format,
+                  "Format of the points: tsv, fasttext, jsonl, sparse; of the X of a pair: lines, "
+                  "matrix, npz "
+                  "(default: told from the file)")
       ->type_name("NAME");
   verb.add_option("--label-form", label_form,
                   "What labels are: ids or names (default: told from the file)")
@@ -27,6 +28,12 @@ ReadOptions DataOptions::read_options() const {
   if (!format.empty()) options.format = format_from_name(format);
   if (label_form == "ids") options.label_form = LabelForm::kIds;
   if (label_form == "names") options.label_form = LabelForm::kNames;
+  return options;
+}
+
+ReadOptions DataOptions::text_options() const {
+  ReadOptions options = read_options();
+  options.labels_optional = true;
   return options;
 }
 

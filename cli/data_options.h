@@ -17,6 +17,8 @@ struct DataOptions {
   void add_to(CLI::App& verb);
 
   ReadOptions read_options() const;
+  /// For verbs that want the texts alone: the file may have no labels.
+  ReadOptions text_options() const;
 
   /// The label file's names, or an open space without one.
   LabelSpace label_space() const;

@@ -61,6 +61,7 @@ void tidy(std::vector<uint32_t>& cutoffs) {
 }
 
 void check_options(Options& options) {
+  propensity_from_name(options.propensity);  // a wrong name is an error with or without --train
   EvaluateOptions& evaluate = options.evaluate;
   for (auto* list : {&evaluate.cutoffs.k, &evaluate.cutoffs.recall, &evaluate.cutoffs.mrr}) {
     tidy(*list);
@@ -176,7 +177,8 @@ void run_evaluate(Options& options, const Global& global) {
   LabelDeciles deciles;
   if (reference.training) deciles = label_deciles(reference.training->counts);
   if (options.json) {
-    fmt::print("{}\n", evaluation_json(files, reference.trained(), &deciles).dump(2));
+    const auto json = evaluation_json(files, reference.trained(), &deciles);
+    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
     print_tables(files, reference.trained(), deciles);
   }

@@ -159,14 +159,23 @@ std::string decile_table(const FileEvaluation& file, const LabelDeciles& deciles
 
 std::string label_tsv(const Evaluation& evaluation, const Training* training,
                       const LabelSpace& labels) {
-  std::string text = "label\ttrain\tpositives\tpredicted\thits\tprecision\trecall\tf1\tname\n";
+  std::string text =
+      "label\ttrain\tpositives\tpredicted\thits\tprecision\trecall\tf1\t"
+      "predicted_at_threshold\thits_at_threshold\tf1_at_threshold\tname\n";
   for (size_t l = 0; l < evaluation.by_label.size(); ++l) {
     const LabelFigures& label = evaluation.by_label[l];
-    const bool counted = training && l < training->counts.size();
-    fmt::format_to(std::back_inserter(text), "{}\t{}\t{}\t{}\t{}\t{:.6g}\t{:.6g}\t{:.6g}\t{}\n", l,
-                   training ? std::to_string(counted ? training->counts[l] : 0) : "",
+    const bool trained = training && l < training->counts.size();
+    fmt::format_to(std::back_inserter(text), "{}\t{}\t{}\t{}\t{}\t{:.6g}\t{:.6g}\t{:.6g}\t", l,
+                   training ? std::to_string(trained ? training->counts[l] : 0) : "",
                    label.positives, label.predicted, label.hits, label.precision(), label.recall(),
-                   label.f1(), labels.name(LabelId(static_cast<uint32_t>(l))));
+                   label.f1());
+    // Where there is no threshold there are no figures for it.
+    text += evaluation.threshold ? fmt::format("{}\t{}\t{:.6g}\t", label.predicted_at_threshold,
+                                               label.hits_at_threshold, label.f1_at_threshold())
+                                 : "\t\t\t";
+    std::string name = labels.name(LabelId(static_cast<uint32_t>(l)));
+    std::replace(name.begin(), name.end(), '\t', ' ');
+    text += name + "\n";
   }
   return text;
 }

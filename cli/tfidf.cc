@@ -26,7 +26,7 @@ struct Options {
 template <typename Use>
 void for_texts(const std::string& path, const Options& options, ThreadPool& pool, Use&& use) {
   LabelSpace labels = options.data.label_space();
-  const auto reader = open_points(path, options.data.read_options(), labels, pool);
+  const auto reader = open_points(path, options.data.text_options(), labels, pool);
   if (!reader->info().has_text) {
     throw InputError("{}: holds features, not texts: give a file of texts", reader->info().name);
   }
@@ -61,11 +61,13 @@ void transform(const Options& options, const Global& global) {
               [&](const TextRows& texts) { all.append(model.transform(texts, pool)); });
   }
   write_npz(options.output, all);
-  fmt::print("{} rows, {} features, {} values\n", all.rows(), all.cols, all.nonzeros());
+  fmt::print(options.output == "-" ? stderr : stdout, "{} rows, {} features, {} values\n",
+             all.rows(), all.cols, all.nonzeros());
 }
 
 void add_input(CLI::App& verb, Options& options) {
-  verb.add_option("--input", options.inputs, "Files of points with texts, - for standard input")
+  verb.add_option("--input", options.inputs,
+                  "Files of points with texts, or of one text a line; - for standard input")
       ->required()
       ->type_name("FILE");
   options.data.add_to(verb);

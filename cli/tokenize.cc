@@ -1,38 +1,24 @@
-// elias tokenize: the WordPiece ids of texts, one text a line.
+// elias tokenize: the WordPiece ids of texts, a line for each text.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/errors.h"
+#include "cli/data_options.h"
 #include "cli/verbs.h"
 #include "data/io/byte_sink.h"
-#include "data/io/line_reader.h"
-#include "data/io/utf8.h"
 #include "text/wordpiece.h"
 
 namespace elias::cli {
 namespace {
 
 struct Options {
+  DataOptions data;
   std::string vocabulary, input = "-", output = "-";
   size_t max_length = 0;
   bool tokens = false, cased = false;
 };
-
-TextRows texts_of(const LineBlock& block, const std::string& name) {
-  TextRows texts;
-  std::string_view rest = block.bytes;
-  while (!rest.empty()) {
-    const std::string_view line = take_line(rest);
-    if (find_invalid_utf8(line) != std::string_view::npos) {
-      throw InputError("{}: is not UTF-8: convert the file first",
-                       place(name, block.first_line + texts.rows()));
-    }
-    texts.add(line);
-  }
-  return texts;
-}
 
 std::string lines_of(const TokenRows& rows, const WordPiece& wordpiece, bool tokens) {
   std::string lines;
@@ -53,12 +39,14 @@ void run(const Options& options, const Global& global) {
   text.lowercase = !options.cased;
   const WordPiece wordpiece = WordPiece::read(options.vocabulary, text);
   ThreadPool pool(global.threads);
-  LineReader reader(open_bytes(options.input));
+  LabelSpace labels = options.data.label_space();
+  const auto reader = open_points(options.input, options.data.text_options(), labels, pool);
+  if (!reader->info().has_text) {
+    throw InputError("{}: holds features, not texts: give a file of texts", reader->info().name);
+  }
   const auto sink = create_bytes(options.output);
-  LineBlock block;
-  while (reader.next(block)) {
-    const TokenRows rows =
-        wordpiece.encode_all(texts_of(block, reader.name()), options.max_length, pool);
+  for (PointBatch batch; reader->next(batch);) {
+    const TokenRows rows = wordpiece.encode_all(batch.texts, options.max_length, pool);
     sink->write(lines_of(rows, wordpiece, options.tokens));
   }
   sink->commit();
@@ -69,7 +57,9 @@ void run(const Options& options, const Global& global) {
 void add_tokenize(CLI::App& app, const Global& global) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("tokenize", "Print the WordPiece ids of texts");
-  verb->add_option("INPUT", options->input, "Texts, one a line, - for standard input (default)");
+  verb->add_option("INPUT", options->input,
+                   "Texts, one a line, or points with texts; - for standard input (default)");
+  options->data.add_to(*verb);
   verb->add_option("--vocab", options->vocabulary, "A model's tokenizer.json or vocab.txt")
       ->required()
       ->type_name("FILE");

@@ -1,6 +1,8 @@
 #include "data/point_writer.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 #include <vector>
 
 #include "base/errors.h"
@@ -86,21 +88,40 @@ class TsvWriter : public TextWriter {
   }
 };
 
+// fastText ends a label at a blank and takes any word with its prefix for a label.
 class FastTextWriter : public TextWriter {
  public:
   using TextWriter::TextWriter;
 
   void add_line(const CsrRow& labels, std::string_view text, std::string& out) override {
     for (size_t i = 0; i < labels.size(); ++i) {
-      std::string name = name_of(labels.columns[i], "\t\r\n");
-      for (char& c : name) {
-        if (c == ' ') c = '_';  // fastText ends a label at a blank
-      }
       if (labels.values[i] != 1.0f) fail_graded(path());
-      out += fmt::format("__label__{} ", name);
+      out += fmt::format("__label__{} ", word_of(labels.columns[i]));
+    }
+    if (text.starts_with("__label__") || text.find(" __label__") != std::string_view::npos) {
+      throw InputError(
+          "{}: a text holds a word that starts with __label__, which fastText would take for a "
+          "label: use --to tsv or jsonl",
+          path());
     }
     out += one_line(text);
   }
+
+ private:
+  // The name with blanks as underscores, as long as no other label then looks the same.
+  std::string word_of(uint32_t label) {
+    std::string word = name_of(label, "\t\r\n");
+    std::replace(word.begin(), word.end(), ' ', '_');
+    const auto [known, added] = words_.emplace(word, label);
+    if (!added && known->second != label) {
+      throw InputError(
+          "{}: the labels {} and {} look the same without blanks: use --to tsv or jsonl", path(),
+          shown(name_of(known->second, "")), shown(name_of(label, "")));
+    }
+    return word;
+  }
+
+  std::unordered_map<std::string, uint32_t> words_;
 };
 
 class JsonLinesWriter : public TextWriter {
@@ -181,45 +202,46 @@ class SparseWriter : public MatrixWriter {
   std::unique_ptr<ByteSink> sink_;
 };
 
-// X and Y in two files. Texts, where there are any, make X one text a line.
+// X and Y in two files, put in place together. Texts, where there are any, make X one text a line.
 class PairWriter : public MatrixWriter {
  public:
   PairWriter(const std::string& x_path, const std::string& y_path, Format format, bool with_text,
              const LabelSpace& labels)
-      : MatrixWriter(labels), x_path_(x_path), y_path_(y_path), format_(format) {
-    if (with_text) texts_ = create_bytes(x_path);
-  }
+      : MatrixWriter(labels),
+        x_sink_(create_bytes(x_path)),
+        y_sink_(create_bytes(y_path)),
+        format_(format),
+        with_text_(with_text) {}
 
   void write(const PointBatch& batch) override {
     MatrixWriter::write(batch);
-    if (!texts_) return;
+    if (!with_text_) return;
     std::string lines;
     for (size_t row = 0; row < batch.rows(); ++row) lines += one_line(batch.texts.row(row)) + "\n";
-    texts_->write(lines);
+    x_sink_->write(lines);
   }
 
   void commit() override {
-    if (!texts_) write_matrix(x_path_, features());
-    write_matrix(y_path_, y());
-    if (texts_) texts_->commit();
+    if (!with_text_) write_matrix(*x_sink_, features());
+    write_matrix(*y_sink_, y());
+    x_sink_->commit();
+    y_sink_->commit();
   }
 
  private:
-  void write_matrix(const std::string& path, const Csr& matrix) const {
-    if (format_ == Format::kNpz) return write_npz(path, matrix);
-    const auto sink = create_bytes(path);
-    sink->write(fmt::format("{} {}\n", matrix.rows(), matrix.cols));
+  void write_matrix(ByteSink& sink, const Csr& matrix) const {
+    if (format_ == Format::kNpz) return write_npz(sink, matrix);
+    sink.write(fmt::format("{} {}\n", matrix.rows(), matrix.cols));
     for (size_t row = 0; row < matrix.rows(); ++row) {
       std::string line;
       add_pairs(matrix.row(row), line);
-      sink->write(line + "\n");
+      sink.write(line + "\n");
     }
-    sink->commit();
   }
 
-  std::string x_path_, y_path_;
+  std::unique_ptr<ByteSink> x_sink_, y_sink_;
   Format format_;
-  std::unique_ptr<ByteSink> texts_;
+  bool with_text_;
 };
 
 }  // namespace

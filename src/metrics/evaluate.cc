@@ -144,7 +144,8 @@ Evaluation counted(const EvaluateSetting& setting, const EvaluateSums& sums,
 std::vector<LabelFigures> label_figures(const EvaluateSetting& setting, const LabelTotals& totals) {
   std::vector<LabelFigures> labels;
   for (size_t l = 0; l < setting.positives.size(); ++l) {
-    labels.push_back({setting.positives[l], totals.listed[l], totals.listed_hits[l]});
+    labels.push_back({setting.positives[l], totals.listed[l], totals.listed_hits[l],
+                      totals.predicted[l], totals.hits[l]});
   }
   return labels;
 }
@@ -154,6 +155,9 @@ std::vector<LabelFigures> label_figures(const EvaluateSetting& setting, const La
 double LabelFigures::precision() const { return share(static_cast<double>(hits), predicted); }
 double LabelFigures::recall() const { return share(static_cast<double>(hits), positives); }
 double LabelFigures::f1() const { return f1_score(hits, predicted, positives); }
+double LabelFigures::f1_at_threshold() const {
+  return f1_score(hits_at_threshold, predicted_at_threshold, positives);
+}
 
 std::optional<double> Evaluation::find(std::string_view name) const {
   for (const Metric& metric : metrics) {

@@ -52,10 +52,13 @@ struct GroupFigures {
 
 /// One label: its true pairs, and the lists cut at the largest k of Cutoffs::k.
 struct LabelFigures {
-  uint64_t positives = 0, predicted = 0, hits = 0;
+  uint64_t positives = 0;
+  uint64_t predicted = 0, hits = 0;                            // in the first k of the lists
+  uint64_t predicted_at_threshold = 0, hits_at_threshold = 0;  // with a score from the threshold on
   double precision() const;
   double recall() const;
   double f1() const;
+  double f1_at_threshold() const;
 };
 
 struct Evaluation {

@@ -96,6 +96,8 @@ TEST_F(Writers, RefuseWhatTheFormatCannotHold) {
   EXPECT_THROW(convert(kTexts, Format::kSparse), InputError);    // text
   EXPECT_THROW(convert(kTexts, Format::kFastText), InputError);  // grades
   EXPECT_THROW(convert(kTexts, Format::kNpz), InputError);       // one file for two matrices
+  EXPECT_THROW(convert("a b\tx\na_b\ty\n", Format::kFastText), InputError);
+  EXPECT_THROW(convert("a\tsee __label__b\n", Format::kFastText), InputError);
   EXPECT_THROW(convert("1 9 5\n1 2:1\n", Format::kTsv), InputError);
   EXPECT_THROW(convert("{\"text\": \"a\", \"labels\": [\"x,y\"]}\n", Format::kTsv), InputError);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));

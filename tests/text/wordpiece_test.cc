@@ -97,9 +97,9 @@ TEST(WordPiece, ALimitGivesAPrefixAndThreadsDoNotMatter) {
 
 // BERT's own vocabulary and conformance cases are too large to ship: a folder holds them.
 TEST(WordPiece, AgreesOnBertsCases) {
-  const char* shared = std::getenv("ELIAS_SHARED");
-  if (shared == nullptr) GTEST_SKIP() << "set ELIAS_SHARED to the folder that holds vocab/";
-  const std::string folder = std::string(shared) + "/vocab";
+  const char* given = std::getenv("ELIAS_BERT_VOCAB");
+  if (given == nullptr) GTEST_SKIP() << "set ELIAS_BERT_VOCAB to the folder that holds them";
+  const std::string folder = given;
   const WordPiece from_text = WordPiece::read(folder + "/bert-base-uncased-vocab.txt");
   const WordPiece from_json = WordPiece::read(folder + "/tokenizer.json");
   ASSERT_EQ(from_text.size(), 30522u);

@@ -1,7 +1,6 @@
 #include "data/check/doctor.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "base/hash.h"
 #include "base/progress.h"
@@ -38,6 +37,13 @@ PointFacts facts_of_text(std::string_view text) {
 
 PointFacts facts_of_features(const CsrRow& row) {
   return {hash_bytes(as_chars(row.columns)) * 31 + hash_bytes(as_chars(row.values)), 0, 0};
+}
+
+void check_names(const StringTable& names, CheckReport& report) {
+  for (uint32_t id = 0; id < names.size(); ++id) {
+    report.empty_names += names[id].empty();
+    report.repeated_names += !names[id].empty() && names.find(names[id]) != id;
+  }
 }
 
 }  // namespace
@@ -156,10 +162,7 @@ CheckReport DataDoctor::finish(const LabelSpace& labels) {
     }
     report.files.push_back(std::move(file));
   }
-  std::unordered_set<std::string_view> names;
-  for (uint32_t id = 0; id < labels.names().size(); ++id) {
-    report.repeated_names += !names.insert(labels.names()[id]).second;
-  }
+  if (labels.closed()) check_names(labels.names(), report);
   return report;
 }
 

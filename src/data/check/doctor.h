@@ -58,6 +58,7 @@ struct CheckReport {
   uint64_t labels = 0;  // size of the label space
   uint64_t labels_without_training = 0;
   uint64_t repeated_names = 0;  // names that stand more than once in the label file
+  uint64_t empty_names = 0;     // empty lines in it
   LabelDeciles deciles;         // by frequency in the first file
 };
 

@@ -303,8 +303,8 @@ Csr read_npz(const std::string& path) {
   return read_npz(std::as_bytes(std::span(bytes)), source->name());
 }
 
-void write_npz(const std::string& path, const Csr& matrix) {
-  ZipWriter zip(path);
+void write_npz(ByteSink& sink, const Csr& matrix) {
+  ZipWriter zip(sink);
   constexpr uint64_t kInt32 = std::numeric_limits<int32_t>::max();
   if (matrix.cols <= kInt32 && matrix.nonzeros() <= kInt32) {
     write_indices<int32_t>(zip, "<i4", matrix);
@@ -319,7 +319,13 @@ void write_npz(const std::string& path, const Csr& matrix) {
   const int64_t shape[2] = {static_cast<int64_t>(matrix.rows()), static_cast<int64_t>(matrix.cols)};
   write_array<int64_t>(zip, "shape", "<i8", shape);
   write_array<float>(zip, "data", "<f4", matrix.values);
-  zip.commit();
+  zip.finish();
+}
+
+void write_npz(const std::string& path, const Csr& matrix) {
+  const auto sink = create_bytes(path);
+  write_npz(*sink, matrix);
+  sink->commit();
 }
 
 }  // namespace elias

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "data/csr.h"
+#include "data/io/byte_sink.h"
 
 namespace elias {
 
@@ -22,5 +23,8 @@ bool is_mappable_npz(const std::string& path);
 
 /// Writes `matrix` deflated, as float32 with int32 indices (int64 where they do not fit).
 void write_npz(const std::string& path, const Csr& matrix);
+
+/// The same into a sink that the caller commits.
+void write_npz(ByteSink& sink, const Csr& matrix);
 
 }  // namespace elias

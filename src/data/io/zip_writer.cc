@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/errors.h"
 #include "data/io/zip_records.h"
@@ -43,7 +44,7 @@ struct ZipWriter::State {
     uint64_t size = 0, packed_size = 0, offset = 0;
     uint32_t checksum = 0;
   };
-  std::unique_ptr<ByteSink> sink;
+  ByteSink* sink = nullptr;
   uint64_t position = 0;
   std::vector<Member> members;
   z_stream stream{};
@@ -67,9 +68,7 @@ struct ZipWriter::State {
   }
 };
 
-ZipWriter::ZipWriter(const std::string& path) : state_(std::make_unique<State>()) {
-  state_->sink = create_bytes(path);
-}
+ZipWriter::ZipWriter(ByteSink& sink) : state_(std::make_unique<State>()) { state_->sink = &sink; }
 
 ZipWriter::~ZipWriter() {
   if (state_->open) deflateEnd(&state_->stream);
@@ -119,7 +118,7 @@ void ZipWriter::end() {
   state_->put(descriptor.bytes());
 }
 
-void ZipWriter::commit() {
+void ZipWriter::finish() {
   ELIAS_ASSERT(!state_->open);
   const uint64_t start = state_->position;
   for (const State::Member& member : state_->members) {
@@ -144,7 +143,6 @@ void ZipWriter::commit() {
   end.add(static_cast<uint16_t>(count)).add(static_cast<uint16_t>(count));
   end.add(kIn64).add(kIn64).add(uint16_t{0});
   state_->put(end.bytes());
-  state_->sink->commit();
 }
 
 }  // namespace elias

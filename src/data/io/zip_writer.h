@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "data/io/byte_sink.h"
 
@@ -13,7 +12,8 @@ namespace elias {
 /// Writes members one after the other, deflated.
 class ZipWriter {
  public:
-  explicit ZipWriter(const std::string& path);
+  /// `sink` must outlive the writer; committing it is the caller's.
+  explicit ZipWriter(ByteSink& sink);
   ~ZipWriter();
   ZipWriter(const ZipWriter&) = delete;
   ZipWriter& operator=(const ZipWriter&) = delete;
@@ -21,8 +21,8 @@ class ZipWriter {
   void begin(const std::string& member);
   void write(const void* data, size_t size);
   void end();
-  /// Writes the directory and puts the file in place.
-  void commit();
+  /// Writes the directory. Call it once, after the last member.
+  void finish();
 
  private:
   struct State;

@@ -179,9 +179,8 @@ TEST(MalformedWithLabels, LabelsBeyondTheLabelFile) {
             "them");
   EXPECT_EQ(read_error("red\ta\ngreen\tb\n", {}, 1, label_file("red\nblue\n")),
             "f.txt:2: label 'green' is not in labels.txt: add it there, or mend the line");
-  EXPECT_EQ(
-      read_error("1 10 5\n1 2:1\n", {}, 1, label_file("red\nblue\n")),
-      "f.txt: has 5 labels, labels.txt names 2: these do not belong together");
+  EXPECT_EQ(read_error("1 10 5\n1 2:1\n", {}, 1, label_file("red\nblue\n")),
+            "f.txt: has 5 labels, labels.txt names 2: these do not belong together");
 }
 
 TEST(MalformedWithLabels, IdsAfterNames) {

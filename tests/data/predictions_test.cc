@@ -24,8 +24,7 @@ class Predictions : public testing::Test {
 
 TEST_F(Predictions, EveryForm) {
   for (const char* text : {"2 5\n3:0.25 1:-0.5\n\n", "3:0.25 1:-0.5\n\n", "3::0.25,1::-0.5\n\n",
-                           "\n3::0.25,1::-0.5\n",
-        "3::0.25,1::-0.5\tsome text\n\tno prediction\n",
+                           "\n3::0.25,1::-0.5\n", "3::0.25,1::-0.5\tsome text\n\tno prediction\n",
                            "{\"labels\": [3, 1], \"scores\": [0.25, -0.5]}\n{\"labels\": []}\n",
                            "{\"labels\": {\"3\": 0.25, \"1\": -0.5}}\n{\"labels\": {}}\n"}) {
     LabelSpace ids;

@@ -134,7 +134,8 @@ TEST(Blocks, TheirSizeDoesNotMatter) {
   for (int i = 0; i < 20; ++i) late_ids += "\tno label\n";
   late_names = late_ids + "red,3\ttext\n";
   late_ids += "3,1\ttext\n";
-  const std::string json = "{\"text\": \"a\", \"labels\": []}\n{\"text\": \"b\", \"labels\": [2]}\n";
+  const std::string json =
+      "{\"text\": \"a\", \"labels\": []}\n{\"text\": \"b\", \"labels\": [2]}\n";
   for (const std::string& text : {sparse, late_ids, late_names, json}) {
     const auto whole = read_text(text);
     for (size_t block_bytes = 3; block_bytes < 40; ++block_bytes) {
@@ -206,8 +207,9 @@ TEST_F(Pairs, TextsThatLookLikeNumbersAreTextsIfToldSo) {
   write("film.txt", "3:10 to Yuma\nAlien\n");
   EXPECT_EQ(read("film.txt", "y.txt").texts.row(0), "3:10 to Yuma");
   options.format = Format::kNpz;
-  EXPECT_THROW(read_dataset(folder_ / "film.txt" + "," + (folder_ / "y.txt"), options, labels_, pool_),
-               InputError);
+  EXPECT_THROW(
+      read_dataset(folder_ / "film.txt" + "," + (folder_ / "y.txt"), options, labels_, pool_),
+      InputError);
 }
 
 TEST_F(Pairs, NpzMayBeGzipped) {

@@ -57,6 +57,7 @@ void print_check_json(const CheckReport& report) {
                {"labels_without_training_points", report.labels_without_training},
                {"repeated_label_names", report.repeated_names},
                {"empty_label_names", report.empty_names},
+               {"padded_label_names", report.padded_names},
                {"files", Json::array()},
                {"label_frequency_deciles", Json::array()}};
   for (const FileReport& file : report.files) json["files"].push_back(to_json(file));

@@ -147,6 +147,11 @@ std::vector<std::string> findings_of(const CheckReport& report) {
                     "can be meant",
                     counted(report.repeated_names, "name")));
   }
+  if (report.padded_names > 0) {
+    findings.push_back(fmt::format("{} with a blank at either end, for example '{}'",
+                                   counted(report.padded_names, "label name"),
+                                   report.padded_example));
+  }
   if (report.empty_names > 0) {
     findings.push_back(
         fmt::format("{} in the label file without a name", counted(report.empty_names, "label")));

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/atomic_file.h"
 #include "base/errors.h"
 #include "cli/data_options.h"
 #include "cli/evaluate_report.h"
 #include "cli/verbs.h"
+#include "data/io/byte_sink.h"
 #include "data/label_matrix.h"
 #include "data/predictions.h"
 #include "metrics/evaluate.h"
@@ -61,6 +61,11 @@ void tidy(std::vector<uint32_t>& cutoffs) {
 }
 
 void check_options(Options& options) {
+  std::vector<std::string> inputs = options.predictions;
+  inputs.insert(inputs.end(), {options.truth, options.train});
+  if (std::count(inputs.begin(), inputs.end(), "-") > 1) {
+    throw InputError("standard input is named more than once: only one file can be read from it");
+  }
   propensity_from_name(options.propensity);  // a wrong name is an error with or without --train
   EvaluateOptions& evaluate = options.evaluate;
   for (auto* list : {&evaluate.cutoffs.k, &evaluate.cutoffs.recall, &evaluate.cutoffs.mrr}) {
@@ -183,8 +188,9 @@ void run_evaluate(Options& options, const Global& global) {
     print_tables(files, reference.trained(), deciles);
   }
   if (!options.per_label.empty()) {
-    write_file(options.per_label,
-               label_tsv(files[0].result, reference.trained(), reference.labels));
+    const auto sink = create_bytes(options.per_label);
+    sink->write(label_tsv(files[0].result, reference.trained(), reference.labels));
+    sink->commit();
   }
 }
 

@@ -94,8 +94,10 @@ void file_notes(std::string& text, const FileEvaluation& file, bool trained) {
   if (result.threshold) counts += fmt::format(", F1 at {}", *result.threshold);
   note(text, "{}: {}", file.name, counts);
   if (file.unknown_labels > 0) {
-    note(text, "{}: labels that the truth{} does not have: {}; is it of another label set?",
-         file.name, trained ? " or the training data" : "", grouped(file.unknown_labels));
+    note(text, "{}: labels that the truth{} does not have: {}; {}", file.name,
+         trained ? " or the training data" : "", grouped(file.unknown_labels),
+         trained ? "is it of another label set?"
+                 : "--train or --labels would tell rare labels from wrong ones");
   }
   if (!result.probabilities) {
     note(text, "{}: scores are not probabilities (some are outside 0 to 1): no calibration error{}",
@@ -131,6 +133,7 @@ std::string metrics_notes(std::span<const FileEvaluation> files, const Training*
     note(text, "points without a true label: {} (zero in P, left out of nDCG, R and MRR)",
          grouped(first.rows_without_positives));
   }
+  if (files.size() > 1) note(text, "* marks the best of a row");
   training_notes(text, first, training);
   for (const auto& file : files) file_notes(text, file, training != nullptr);
   return text;

@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/errors.h"
@@ -33,9 +36,16 @@ std::string usage_error(const CLI::App* app, const CLI::Error& error) {
     return fmt::format("elias: no verb is given: use one of {}, or --help\n", verb_names(*app));
   }
   std::string help = "elias";
-  for (const CLI::App* at = app; !at->get_subcommands().empty();) {
-    at = at->get_subcommands().front();
-    help += " " + at->get_name();
+  const CLI::App* verb = app;
+  while (!verb->get_subcommands().empty()) {
+    verb = verb->get_subcommands().front();
+    help += " " + verb->get_name();
+  }
+  // A misspelt option is named before the one that is then missing.
+  const auto strays = app->remaining(true);
+  if (verb != app && !strays.empty()) {
+    return fmt::format("elias: {} is not an argument of {}: see {} --help\n",
+                       elias::shown(strays.front()), help, help);
   }
   return fmt::format("elias: {}: see {} --help\n", error.what(), help);
 }
@@ -55,8 +65,11 @@ int run(int argc, char** argv) {
   elias::cli::add_synth(app, global);
   elias::cli::add_tfidf(app, global);
   elias::cli::add_tokenize(app, global);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments == std::vector<std::string>{"help"}) arguments = {"--help"};
+  std::reverse(arguments.begin(), arguments.end());  // the order in which CLI11 takes them
   try {
-    app.parse(argc, argv);
+    app.parse(arguments);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kBadInput;
   }

@@ -50,6 +50,11 @@ void run(const Options& options, const Global& global) {
     throw InputError("{}: the folder cannot be made ({}): choose another with --out",
                      options.folder, error.message());
   }
+  for (const char* name : {"/trn.txt", "/tst.txt", "/labels.txt"}) {
+    if (!std::filesystem::exists(options.folder + name)) continue;
+    throw InputError("{}{}: is there already: remove it, or choose another folder with --out",
+                     options.folder, name);
+  }
   ThreadPool pool(global.threads);
   const auto names = create_bytes(options.folder + "/labels.txt");
   for (uint64_t label = 0; label < options.settings.labels; ++label) {

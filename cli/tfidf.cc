@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <limits>
 #include <memory>
 
 #include "base/errors.h"
@@ -9,6 +10,7 @@
 #include "cli/data_options.h"
 #include "cli/verbs.h"
 #include "data/io/npz.h"
+#include "data/io/numbers.h"
 #include "text/tfidf_fitter.h"
 
 namespace elias::cli {
@@ -28,7 +30,8 @@ void for_texts(const std::string& path, const Options& options, ThreadPool& pool
   LabelSpace labels = options.data.label_space();
   const auto reader = open_points(path, options.data.text_options(), labels, pool);
   if (!reader->info().has_text) {
-    throw InputError("{}: holds features, not texts: give a file of texts", reader->info().name);
+    throw InputError("{}: holds features, not texts: give a file of texts, or use --format lines",
+                     reader->info().name);
   }
   Progress progress("reading", "points", reader->info().promised_rows.value_or(0));
   PointBatch batch;
@@ -60,6 +63,9 @@ void transform(const Options& options, const Global& global) {
     for_texts(input, options, pool,
               [&](const TextRows& texts) { all.append(model.transform(texts, pool)); });
   }
+  if (options.output.ends_with(".gz")) {
+    throw InputError("{}: npz is compressed as it is: name the file .npz", options.output);
+  }
   write_npz(options.output, all);
   fmt::print(options.output == "-" ? stderr : stdout, "{} rows, {} features, {} values\n",
              all.rows(), all.cols, all.nonzeros());
@@ -79,6 +85,31 @@ void add_off_switch(CLI::App& verb, const char* name, bool& setting, const char*
       name, [&setting] { setting = false; }, help);
 }
 
+// A count, or a share where there is a decimal point, as scikit-learn tells 1 from 1.0.
+void add_document_limit(CLI::App& verb, const std::string& name, double& limit, const char* modal,
+                        const char* standard) {
+  const auto read = [&limit, name](const std::string& text) {
+    const char* p = text.data();
+    float value = 0;
+    if (!parse_real(p, text.data() + text.size(), value) || *p != '\0' || !(value >= 0)) {
+      throw InputError("{} {}: is not a number of texts or a share of them", name, text);
+    }
+    limit = std::stod(text);
+    if (text.find('.') == std::string::npos || limit < 1) return;
+    if (limit > 1 || name == "--min-df") {
+      throw InputError("{} {}: a share is below 1: give a count without a decimal point", name,
+                       text);
+    }
+    limit = std::numeric_limits<double>::infinity();  // a share of 1: all texts
+  };
+  verb.add_option_function<std::string>(
+          name, read,
+          fmt::format(
+              "Texts a term {} be in: a count (20) or a share of all (0.5); {} if not given", modal,
+              standard))
+      ->type_name("NUMBER");
+}
+
 void add_fit(CLI::App& verb, const Global& global) {
   auto options = std::make_shared<Options>();
   TfidfOptions& tfidf = options->tfidf;
@@ -95,12 +126,8 @@ void add_fit(CLI::App& verb, const Global& global) {
       ->expected(2)
       ->type_name("LOW HIGH")
       ->capture_default_str();
-  fit_verb
-      ->add_option("--min-df", tfidf.min_df,
-                   "Texts a term must be in: a count, or a share of all if below 1")
-      ->capture_default_str();
-  fit_verb->add_option("--max-df", tfidf.max_df,
-                       "Texts a term may be in: a count, or a share of all if below 1");
+  add_document_limit(*fit_verb, "--min-df", tfidf.min_df, "must", "1");
+  add_document_limit(*fit_verb, "--max-df", tfidf.max_df, "may", "no limit");
   fit_verb->add_option("--max-features", tfidf.max_features,
                        "Keep the most frequent terms of words, and of characters; 0 keeps all");
   add_off_switch(*fit_verb, "--keep-case", tfidf.lowercase, "Do not lower-case");

@@ -42,7 +42,8 @@ void run(const Options& options, const Global& global) {
   LabelSpace labels = options.data.label_space();
   const auto reader = open_points(options.input, options.data.text_options(), labels, pool);
   if (!reader->info().has_text) {
-    throw InputError("{}: holds features, not texts: give a file of texts", reader->info().name);
+    throw InputError("{}: holds features, not texts: give a file of texts, or use --format lines",
+                     reader->info().name);
   }
   const auto sink = create_bytes(options.output);
   for (PointBatch batch; reader->next(batch);) {

@@ -26,8 +26,9 @@ std::unique_ptr<PointReader> open_points(std::unique_ptr<ByteSource> source,
   const bool half = format == Format::kMatrix || format == Format::kNpz ||
                     (format == Format::kLines && !options.labels_optional);
   if (half) {
-    throw InputError("{}: is one half of a pair ({}): give features or texts and labels as X,Y",
-                     lines->name(), format_name(format));
+    throw InputError("{}: is one half of a pair ({}): give features or texts and labels as X,Y{}",
+                     lines->name(), format_name(format),
+                     options.labels_optional ? ", or use --format lines if it is text" : "");
   }
   return open_text(std::move(lines), format, MatrixRole::kLabels, options, labels, pool);
 }

@@ -58,6 +58,11 @@ class TextWriter : public PointWriter {
       throw InputError("{}: the label name {} cannot be written in this format: use --to jsonl",
                        path_, shown(name));
     }
+    if (labels_.has_names() && labels_.names().find(name) != label) {
+      throw InputError(
+          "{}: the name {} stands for more than one label of {}: leave out --labels to write ids",
+          path_, shown(name), labels_.path());
+    }
     return name;
   }
   bool named() const { return labels_.has_names(); }
@@ -104,7 +109,9 @@ class FastTextWriter : public TextWriter {
           "label: use --to tsv or jsonl",
           path());
     }
-    out += one_line(text);
+    std::string words = one_line(text);
+    std::replace(words.begin(), words.end(), '\t', ' ');  // all blanks are the same to fastText
+    out += words;
   }
 
  private:
@@ -276,6 +283,12 @@ std::unique_ptr<PointWriter> create_points(const std::string& path, Format forma
       return std::make_unique<SparseWriter>(path, labels);
     case Format::kMatrix:
     case Format::kNpz:
+      if (source.has_text && path.substr(0, comma).ends_with(".npz")) {
+        throw InputError(
+            "{}: X is one text a line here, not npz: name it .txt, or make features "
+            "with elias tfidf",
+            path);
+      }
       return std::make_unique<PairWriter>(path.substr(0, comma), path.substr(comma + 1), format,
                                           source.has_text, labels);
     case Format::kLines:

@@ -45,13 +45,12 @@ INSTANTIATE_TEST_SUITE_P(
             "f.txt:2: no TAB between labels and text in 'no tab here': write label,label<TAB>text"},
         Case{"EmptyLine", "1\ta\n\n2\tb\n",
              "f.txt:2: no TAB between labels and text in '': write label,label<TAB>text"},
-        Case{"NameAmongIds", "1\ta\nred\tb\n",
-             "f.txt:2: label 'red' is not an id (0, 1, 2, ...) as the file's first label is: mend "
-             "it, "
-             "or use --label-form names"},
+        Case{
+            "NameAmongIds", "1\ta\nred\tb\n",
+            "f.txt:2: label 'red' is not an id (0, 1, 2, ...) as labels of this file are: mend it, "
+            "or use --label-form names"},
         Case{"NegativeId", "-1\ta\n",
-             "f.txt:1: label '-1' is not an id (0, 1, 2, ...) as the file's first label is: mend "
-             "it, "
+             "f.txt:1: label '-1' is not an id (0, 1, 2, ...) as labels of this file are: mend it, "
              "or use --label-form names"},
         Case{"IdTooLarge", "1\ta\n4000000000\tb\n",
              "f.txt:2: label id 4000000000 is too large: ids run from 0 to the number of labels - "

@@ -43,6 +43,8 @@ void check_names(const StringTable& names, CheckReport& report) {
   for (uint32_t id = 0; id < names.size(); ++id) {
     report.empty_names += names[id].empty();
     report.repeated_names += !names[id].empty() && names.find(names[id]) != id;
+    if (!names[id].starts_with(' ') && !names[id].ends_with(' ')) continue;
+    if (report.padded_names++ == 0) report.padded_example = names[id];
   }
 }
 
@@ -162,7 +164,7 @@ CheckReport DataDoctor::finish(const LabelSpace& labels) {
     }
     report.files.push_back(std::move(file));
   }
-  if (labels.closed()) check_names(labels.names(), report);
+  check_names(labels.names(), report);
   return report;
 }
 

@@ -59,7 +59,9 @@ struct CheckReport {
   uint64_t labels_without_training = 0;
   uint64_t repeated_names = 0;  // names that stand more than once in the label file
   uint64_t empty_names = 0;     // empty lines in it
-  LabelDeciles deciles;         // by frequency in the first file
+  uint64_t padded_names = 0;    // names with a blank at either end
+  std::string padded_example;
+  LabelDeciles deciles;  // by frequency in the first file
 };
 
 class DataDoctor {

@@ -45,7 +45,7 @@ void BlockParser::add_label(ParsedBlock& out, std::string_view label, float valu
   uint64_t id = 0;
   if (!parse_integer(p, label.data() + label.size(), id) || p != label.data() + label.size()) {
     throw InputError(
-        "{}: label {} is not an id (0, 1, 2, ...) as the file's first label is: mend it, or use "
+        "{}: label {} is not an id (0, 1, 2, ...) as labels of this file are: mend it, or use "
         "--label-form names",
         at(line), shown(label));
   }

@@ -130,7 +130,10 @@ std::optional<Format> find_format(std::string_view sample) {
   if (sample.starts_with("{")) return Format::kJsonLines;
   std::string_view left = sample;
   const std::string_view first = take_line(left);
-  if (first.starts_with("__label__")) return Format::kFastText;
+  // Anywhere in the sample: the first points may have no labels.
+  if (sample.starts_with("__label__") || sample.find("\n__label__") != std::string_view::npos) {
+    return Format::kFastText;
+  }
   if (first.find('\t') != std::string_view::npos) return Format::kTsv;
   if (header_of(sample, 3)) return Format::kSparse;
   if (header_of(sample, 2)) return Format::kMatrix;

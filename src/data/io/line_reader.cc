@@ -1,10 +1,21 @@
 #include "data/io/line_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/errors.h"
 
 namespace elias {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kOtherCompressions[] = {
+    {"\xfd"
+     "7zXZ",
+     "xz"},
+    {"\x28\xb5\x2f\xfd", "zstd"},
+    {"BZh", "bzip2"}};
+
+}  // namespace
 
 LineReader::LineReader(std::unique_ptr<ByteSource> source, size_t block_bytes)
     : source_(std::move(source)),
@@ -66,6 +77,11 @@ void LineReader::fill(std::string& bytes) {
   bytes.resize(filled);
   if (!at_start_) return;
   at_start_ = false;
+  for (const auto& [magic, program] : kOtherCompressions) {
+    if (!bytes.starts_with(magic)) continue;
+    throw InputError("{}: is compressed with {}: unpack it first (gzip is read as it is)", name(),
+                     program);
+  }
   if (bytes.starts_with("\xef\xbb\xbf")) {
     bytes.erase(0, 3);
   } else if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) {

@@ -11,3 +11,12 @@ if(ELIAS_SANITIZE)
                                                  -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(elias_options INTERFACE -fsanitize=${ELIAS_SANITIZE})
 endif()
+
+# For code that is not hot but includes much (CLI11, GoogleTest): optimising it, above all under
+# sanitizers, takes more time than it saves.
+add_library(elias_quick_compile INTERFACE)
+if(ELIAS_SANITIZE)
+  target_compile_options(elias_quick_compile INTERFACE -O0)
+else()
+  target_compile_options(elias_quick_compile INTERFACE -O1)
+endif()

@@ -1,0 +1,64 @@
+#include "ops/check.h"
+
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
+
+namespace elias {
+namespace {
+
+bool fits(const Shape& shape, std::initializer_list<int64_t> wanted) {
+  if (shape.rank() != static_cast<int>(wanted.size())) return false;
+  int axis = 0;
+  for (const int64_t size : wanted) {
+    if (size != Operand::kAny && shape[axis] != size) return false;
+    ++axis;
+  }
+  return true;
+}
+
+std::string wanted_text(std::initializer_list<int64_t> wanted) {
+  std::vector<std::string> sizes;
+  for (const int64_t size : wanted) {
+    sizes.push_back(size == Operand::kAny ? "any" : std::to_string(size));
+  }
+  return fmt::format("[{}]", fmt::join(sizes, ", "));
+}
+
+}  // namespace
+
+Device check(std::string_view op, std::initializer_list<Operand> operands) {
+  const Device device = operands.begin()->view.device();
+  for (const Operand& operand : operands) {
+    if (!operand.view) throw InputError("{}: {} is missing", op, operand.name);
+    if (operand.view.dtype() != operand.dtype) {
+      throw InputError("{}: {} is {}, but must be {}", op, operand.name,
+                       name_of(operand.view.dtype()), name_of(operand.dtype));
+    }
+    if (!fits(operand.view.shape(), operand.shape)) {
+      throw InputError("{}: {} is {}, but must be {}", op, operand.name,
+                       operand.view.shape().text(), wanted_text(operand.shape));
+    }
+    if (operand.view.device() != device) {
+      throw InputError("{}: {} is on {}, but {} is on {}", op, operand.name,
+                       name_of(operand.view.device()), operands.begin()->name, name_of(device));
+    }
+  }
+  return device;
+}
+
+void check_ids(std::string_view op, std::string_view name, ConstTensorView ids, int64_t bound) {
+  if (ids.device() != Device::kCpu) return;
+  for (int64_t row = 0; row < ids.rows(); ++row) {
+    const int32_t* id = ids.data<int32_t>() + row * ids.stride();
+    for (int64_t i = 0; i < ids.width(); ++i) {
+      if (id[i] < 0 || id[i] >= bound) {
+        throw InputError("{}: {} holds {} at row {}, column {}, but must be in [0, {})", op, name,
+                         id[i], row, i, bound);
+      }
+    }
+  }
+}
+
+}  // namespace elias

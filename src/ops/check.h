@@ -1,0 +1,29 @@
+// Checks every operator makes of its operands, with the numbers in the message.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+
+#include "ops/tensor.h"
+
+namespace elias {
+
+/// An operand and its name in messages, with the type and shape the operator wants of it.
+/// A size of kAny fits any size.
+struct Operand {
+  static constexpr int64_t kAny = -1;
+
+  std::string_view name;
+  const ConstTensorView& view;
+  DType dtype;
+  std::initializer_list<int64_t> shape;
+};
+
+/// Throws InputError, in the name of `op`, at the first operand that is missing, has another type
+/// or shape than wanted, or is on another device than the first. Returns that device.
+Device check(std::string_view op, std::initializer_list<Operand> operands);
+
+/// Throws InputError if an id is outside [0, bound). Only ids in CPU memory are looked at.
+void check_ids(std::string_view op, std::string_view name, ConstTensorView ids, int64_t bound);
+
+}  // namespace elias

@@ -1,0 +1,28 @@
+// The learning rates of all steps so far: what rows that were left alone need to make up for them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace elias {
+
+class RateHistory {
+ public:
+  RateHistory() = default;
+  /// As saved: rates[t - 1] is that of step t.
+  explicit RateHistory(std::span<const float> rates);
+
+  /// Begins the next step.
+  void add(float rate);
+
+  /// The number of steps begun; they count from 1.
+  int64_t steps() const { return static_cast<int64_t>(rates_.size()); }
+  float rate(int64_t step) const { return rates_[step - 1]; }
+  std::span<const float> rates() const { return rates_; }
+
+ private:
+  std::vector<float> rates_;
+};
+
+}  // namespace elias

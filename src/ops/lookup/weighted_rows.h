@@ -2,6 +2,7 @@
 // to.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,6 +20,19 @@ struct WeightedRows {
   size_t stride;
   size_t width;
 };
+
+/// sum [width] = the terms [begin, end) of `rows`, added up in order.
+using SumTerms = void(const WeightedRows& rows, size_t begin, size_t end, float* sum);
+
+/// The kernel for an instruction set; simd/weighted_rows-inl.h has it for use inside others.
+SumTerms* sum_terms_for(Isa isa);
+
+/// Columns that one thread sums: few lists are shared out by columns too, which changes no bit.
+constexpr size_t columns_per_sum(size_t lists, size_t width) {
+  constexpr size_t kFew = 64;
+  constexpr size_t kColumns = 256;  // those of one pass over the list, at most
+  return lists < kFew && width > kColumns ? kColumns : std::max<size_t>(1, width);
+}
 
 /// sums[r] = sum over e in [offsets[r], offsets[r + 1]) of weights[e] * source[points[e]], the
 /// terms added in their order.

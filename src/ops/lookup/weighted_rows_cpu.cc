@@ -15,11 +15,8 @@ HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {
 namespace {
 
-void sum_lists(const WeightedRows& rows, const int32_t* offsets, size_t begin, size_t end,
-               float* sums, size_t stride) {
-  for (size_t r = begin; r < end; ++r) {
-    sum_terms(rows, offsets[r], offsets[r + 1], sums + r * stride);
-  }
+void sum_list(const WeightedRows& rows, size_t begin, size_t end, float* sum) {
+  sum_terms(rows, begin, end, sum);
 }
 
 }  // namespace
@@ -29,22 +26,32 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace elias::cpu {
 
+SumTerms* sum_terms_for(Isa isa) { return ELIAS_BY_ISA(sum_list)(isa); }
+
 void sum_weighted_rows(const Context& context, ConstTensorView offsets, ConstTensorView points,
                        ConstTensorView weights, ConstTensorView source, TensorView sums) {
-  const auto kernel = ELIAS_BY_ISA(sum_lists)(context.isa());
-  const WeightedRows rows{.points = points.data<int32_t>(),
-                          .weights = weights ? weights.data<float>() : nullptr,
-                          .size = static_cast<size_t>(points.width()),
-                          .source = source.data<float>(),
-                          .stride = static_cast<size_t>(source.stride()),
-                          .width = static_cast<size_t>(source.width())};
+  const auto kernel = sum_terms_for(context.isa());
   const size_t lists = sums.shape()[0];
-  const size_t terms_per_list = rows.size / std::max<size_t>(1, lists);
-  context.pool().for_chunks(lists, rows_per_chunk(rows.width * (1 + terms_per_list)),
-                            [&](size_t, size_t begin, size_t end) {
-                              kernel(rows, offsets.data<int32_t>(), begin, end, sums.data<float>(),
-                                     sums.stride());
-                            });
+  const size_t size = points.width();
+  const size_t width = source.width();
+  const size_t columns = columns_per_sum(lists, width);
+  const size_t blocks = chunk_count(width, columns);
+  const size_t terms_per_list = size / std::max<size_t>(1, lists);
+  const size_t grain = rows_per_chunk(columns * (1 + terms_per_list));
+  context.pool().for_chunks(lists * blocks, grain, [&](size_t, size_t begin, size_t end) {
+    for (size_t unit = begin; unit < end; ++unit) {
+      const size_t list = unit / blocks;
+      const size_t column = unit % blocks * columns;
+      const WeightedRows rows{.points = points.data<int32_t>(),
+                              .weights = weights ? weights.data<float>() : nullptr,
+                              .size = size,
+                              .source = source.data<float>() + column,
+                              .stride = static_cast<size_t>(source.stride()),
+                              .width = std::min(columns, width - column)};
+      const int32_t* ends = offsets.data<int32_t>() + list;
+      kernel(rows, ends[0], ends[1], sums.data<float>() + list * sums.stride() + column);
+    }
+  });
 }
 
 }  // namespace elias::cpu

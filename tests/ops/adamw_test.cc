@@ -198,6 +198,22 @@ TEST_P(AdamWTest, RowsInAnyOrderAndOthersLeftAlone) {
   EXPECT_NE(after.span<float>()[2 * D], before.span<float>()[2 * D]);
 }
 
+// Momentum that decays among the denormal floats never gets to zero by itself, and is slow.
+TEST(AdamWDenormalsTest, MomentsGetToZero) {
+  for (const Isa isa : supported_isas()) {
+    ThreadPool pool(1);
+    const Tensor none({33}, DType::kFloat32);
+    Tensor w = random_floats({33}, 1);
+    Tensor m = random_floats({33}, 2, 1e-37F, 2e-37F);
+    Tensor v = random_floats({33}, 3, 1e-37F, 2e-37F);
+    for (const int step : {1, 2, 3, 4, 5, 6}) {
+      adamw(Context(pool, isa), {.beta1 = 0.5F, .beta2 = 0.5F}, 0.1F, step, none, {w, m, v});
+    }
+    expect_near(m, std::vector<double>(33), 0);
+    expect_near(v, std::vector<double>(33), 0);
+  }
+}
+
 TEST(AdamWThreadsTest, SameBitsAtAnyThreadCount) {
   const int64_t V = 700;
   const int64_t D = 100;

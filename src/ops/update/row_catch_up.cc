@@ -18,10 +18,10 @@ constexpr size_t kStepsPerChunk = 4096;
 constexpr size_t kCatchUpsPerChunk = 16;
 
 // A factor that is no normal float would make every product with it slow, for nothing.
-float factor(double value) {
-  return std::abs(value) < double{std::numeric_limits<float>::min()} ? 0
-                                                                     : static_cast<float>(value);
+double normal(double value) {
+  return std::abs(value) < double{std::numeric_limits<float>::min()} ? 0 : value;
 }
+float factor(double value) { return static_cast<float>(normal(value)); }
 
 double decay_of(const RateHistory& rates, int64_t step, float weight_decay) {
   return 1 - double{rates.rate(step)} * double{weight_decay};
@@ -98,7 +98,7 @@ std::vector<AdamWSegment> segments_of(const AdamWSettings& settings, const Steps
     power1 *= double{settings.beta1};
     power2 *= root2;
     pulls[k] = power1 * steps.pull[done + k + 1];
-    ratios[k] = power2 * steps.inflation[done + k + 1];
+    ratios[k] = normal(power2 * steps.inflation[done + k + 1]);
   }
   std::vector<AdamWSegment> segments;
   for (size_t begin = 0; begin < missed;) {

@@ -1,9 +1,10 @@
-// Dropout on the CPU: the random words of a few hundred values at a time are made in cache, then
+// Dropout on the CPU: the random words of some thousand values at a time are made in cache, then
 // compared with the rate. Value i of x, counted row by row, is decided by word i % 4 of
 // philox({i / 4, stream}, seed): dropped if below rate * 2^32.
 #include <algorithm>
 
 #include "ops/cpu_runs.h"
+#include "ops/cpu_streaming.h"
 #include "ops/rows/dropout.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -21,8 +22,8 @@ namespace {
 
 // `count` values, of which the first is number `first` of its tensor.
 void dropout_run(const float* x, uint64_t first, size_t count, float rate, DropoutKey key,
-                 float* y) {
-  constexpr size_t kValues = 512;
+                 bool streaming, float* y) {
+  constexpr size_t kValues = 2048;
   const Lanes d;
   const hn::RebindToUnsigned<Lanes> words_of;
   const auto threshold = hn::Set(words_of, static_cast<uint32_t>(double{rate} * 0x1p32));
@@ -37,7 +38,7 @@ void dropout_run(const float* x, uint64_t first, size_t count, float rate, Dropo
     for_lanes(values, [&](size_t i, size_t n) {
       const auto dropped = hn::Lt(hn::LoadU(words_of, own + i), threshold);
       const auto value = hn::Mul(load(d, x + begin + i, n), scale);
-      store(hn::IfThenZeroElse(hn::RebindMask(d, dropped), value), d, y + begin + i, n);
+      store(hn::IfThenZeroElse(hn::RebindMask(d, dropped), value), d, y + begin + i, n, streaming);
     });
   }
 }
@@ -52,8 +53,11 @@ namespace elias::cpu {
 void dropout(const Context& context, ConstTensorView x, float rate, DropoutKey key, TensorView y) {
   const auto kernel = ELIAS_BY_ISA(dropout_run)(context.isa());
   const size_t width = x.width();
+  const bool streaming = streams(y, {x});
   for_runs(context.pool(), {x, y}, [&](const Run& run) {
-    kernel(run.of<float>(x), run.row * width + run.column, run.count, rate, key, run.of<float>(y));
+    kernel(run.of<float>(x), run.row * width + run.column, run.count, rate, key, streaming,
+           run.of<float>(y));
+    if (streaming) finish_streaming();
   });
 }
 

@@ -11,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "ops/rows/dropout_cpu.cc"
 #include "ops/simd/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "ops/simd/philox-inl.h"
@@ -23,7 +24,7 @@ namespace {
 // `count` values, of which the first is number `first` of its tensor.
 void dropout_run(const float* x, uint64_t first, size_t count, float rate, DropoutKey key,
                  bool streaming, float* y) {
-  constexpr size_t kValues = 2048;
+  constexpr size_t kValues = 512;
   const Lanes d;
   const hn::RebindToUnsigned<Lanes> words_of;
   const auto threshold = hn::Set(words_of, static_cast<uint32_t>(double{rate} * 0x1p32));
@@ -33,6 +34,8 @@ void dropout_run(const float* x, uint64_t first, size_t count, float rate, Dropo
     const size_t values = std::min(kValues, count - begin);
     const uint64_t index = first + begin;
     const uint64_t block = index / 4;
+    // What comes next is fetched while words are made.
+    for (size_t i = 0; i < kValues; i += 16) hwy::Prefetch(x + begin + kValues + i);
     philox_words(key.seed, key.stream, block, (index + values + 3) / 4 - block, words);
     const uint32_t* own = words + index % 4;
     for_lanes(values, [&](size_t i, size_t n) {

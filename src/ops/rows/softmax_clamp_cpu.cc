@@ -1,6 +1,6 @@
 // Softmax and clamp on the CPU: a row is read from memory once and is in cache for three passes
-// (largest; exp and sum; scale and clamp). The backward pass computes the exp anew, twice: that is
-// cheaper than memory for the probabilities.
+// (largest; exp and sum; scale and clamp), during which the next row is fetched. The backward pass
+// computes the exp anew, twice: that is cheaper than memory for the probabilities.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,6 +14,7 @@
 #define HWY_TARGET_INCLUDE "ops/rows/softmax_clamp_cpu.cc"
 #include "ops/simd/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "ops/simd/exp-inl.h"
@@ -55,14 +56,15 @@ float largest_of(const float* z, size_t width) {
 
 // s = min(1, scale * exp(z) / sum(exp(z))) over one row; stores log(sum(exp(z))). The values of exp
 // are kept in `work`, which may be s, unless that is stored past the caches.
-void softmax_row(const float* z, size_t width, float scale, bool streaming, float* work, float* s,
-                 float* log_sum) {
+void softmax_row(const float* z, const float* z_next, size_t width, float scale, bool streaming,
+                 float* work, float* s, float* log_sum) {
   const Lanes d;
   const float largest = largest_of(z, width);
   // A row that is left out altogether has the sum 0, about any centre but its own.
   const float centre = largest == kLeftOut ? 0 : largest;
   const auto centres = hn::Set(d, centre);
   const float sum = sum_of(width, [&](size_t i, size_t n) {
+    hwy::Prefetch(z_next + i);
     const auto value = exp_not_above_zero(d, hn::Sub(load_scores(d, z + i, n), centres));
     store(value, d, work + i, n);
     return value;
@@ -78,8 +80,8 @@ void softmax_row(const float* z, size_t width, float scale, bool streaming, floa
 }
 
 // With p = softmax(z) and g = scale * ds where scale * p <= 1, else 0: dz = p * (g - sum(g * p)).
-void backward_row(const float* ds, const float* z, size_t width, float log_sum, float scale,
-                  bool streaming, float* dz) {
+void backward_row(const float* ds, const float* z, const float* ds_next, const float* z_next,
+                  size_t width, float log_sum, float scale, bool streaming, float* dz) {
   const Lanes d;
   // A row that is left out altogether: any centre but its own makes every p zero.
   const auto centre = hn::Set(d, log_sum == kLeftOut ? 0 : log_sum);
@@ -93,6 +95,8 @@ void backward_row(const float* ds, const float* z, size_t width, float log_sum, 
     return hn::IfThenZeroElse(clamped, hn::Mul(scales, load(d, ds + i, n)));
   };
   const auto mean = hn::Set(d, sum_of(width, [&](size_t i, size_t n) {
+                              hwy::Prefetch(z_next + i);
+                              hwy::Prefetch(ds_next + i);
                               const auto p = probability(i, n);
                               return hn::Mul(passed(i, n, p), p);
                             }));
@@ -121,8 +125,9 @@ void softmax_clamp(const Context& context, ConstTensorView z, float scale, Tenso
     if (streaming) scratch.resize(std::max(scratch.size(), width));
     for (size_t row = begin; row < end; ++row) {
       float* own = s.data<float>() + row * s.stride();
-      kernel(z.data<float>() + row * z.stride(), width, scale, streaming,
-             streaming ? scratch.data() : own, own, log_sum.data<float>() + row);
+      const size_t after = std::min(row + 1, end - 1);
+      kernel(z.data<float>() + row * z.stride(), z.data<float>() + after * z.stride(), width, scale,
+             streaming, streaming ? scratch.data() : own, own, log_sum.data<float>() + row);
     }
     if (streaming) finish_streaming();
   });
@@ -135,7 +140,9 @@ void softmax_clamp_backward(const Context& context, ConstTensorView ds, ConstTen
   const bool streaming = streams(dz, {ds, z});
   context.pool().for_chunks(z.rows(), rows_per_chunk(width), [&](size_t, size_t begin, size_t end) {
     for (size_t row = begin; row < end; ++row) {
-      kernel(ds.data<float>() + row * ds.stride(), z.data<float>() + row * z.stride(), width,
+      const size_t after = std::min(row + 1, end - 1);
+      kernel(ds.data<float>() + row * ds.stride(), z.data<float>() + row * z.stride(),
+             ds.data<float>() + after * ds.stride(), z.data<float>() + after * z.stride(), width,
              log_sum.data<float>()[row], scale, streaming, dz.data<float>() + row * dz.stride());
     }
     if (streaming) finish_streaming();

@@ -20,7 +20,6 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
 #include "bench/roofline.h"
 #include "ops/rows/dropout.h"
 #include "ops/rows/layer_norm.h"
@@ -297,6 +296,10 @@ int main(int argc, char** argv) {
   using namespace elias::bench;
   if (argc != 3) {
     fmt::print(stderr, "usage: ops_bench THREADS ROUNDS\n       ops_bench --openblas ROUNDS\n");
+    return 2;
+  }
+  if (elias::supported_isas().back() == elias::Isa::kScalar) {
+    fmt::print(stderr, "ops_bench: the bounds are measured with AVX2, which this machine lacks\n");
     return 2;
   }
   const int rounds = std::atoi(argv[2]);

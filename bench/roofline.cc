@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/aligned_buffer.h"
+#include "base/errors.h"
 
 namespace elias::bench {
 namespace {
@@ -81,32 +82,56 @@ __attribute__((target("amx-tile,amx-bf16"))) double multiply_add_amx() {
   return 2.0 * 16 * 16 * 32 * 4 * kTileSteps;
 }
 
-// SSE, which every x86-64 has: memory is the bound, not the width of a load.
-float largest_of(const float* values, size_t count) {
-  __m128 largest[4];
-  for (__m128& one : largest) one = _mm_set1_ps(values[0]);
-  size_t i = 0;
-  for (; i + 16 <= count; i += 16) {
+bool has(Isa isa) { return supported_isas().back() >= isa; }
+
+// Four run side by side.
+__attribute__((target("avx2"))) float largest_avx2(const float* values, size_t count) {
+  __m256 largest[4];
+  for (__m256& one : largest) one = _mm256_set1_ps(values[0]);
+  for (size_t i = 0; i + 32 <= count; i += 32) {
     for (size_t k = 0; k < 4; ++k) {
-      largest[k] = _mm_max_ps(largest[k], _mm_loadu_ps(values + i + 4 * k));
+      largest[k] = _mm256_max_ps(largest[k], _mm256_loadu_ps(values + i + 8 * k));
     }
   }
-  const __m128 both =
-      _mm_max_ps(_mm_max_ps(largest[0], largest[1]), _mm_max_ps(largest[2], largest[3]));
-  alignas(16) float lanes[4];
-  _mm_store_ps(lanes, both);
-  float result = *std::max_element(lanes, lanes + 4);
-  for (; i < count; ++i) result = std::max(result, values[i]);
-  return result;
+  const __m256 all =
+      _mm256_max_ps(_mm256_max_ps(largest[0], largest[1]), _mm256_max_ps(largest[2], largest[3]));
+  alignas(32) float lanes[8];
+  _mm256_store_ps(lanes, all);
+  return *std::max_element(lanes, lanes + 8);
 }
 
-void copy_streaming(const float* from, float* to, size_t count) {
-  size_t i = 0;
-  for (; i + 16 <= count; i += 16) {
-    for (size_t k = 0; k < 16; k += 4) _mm_stream_ps(to + i + k, _mm_loadu_ps(from + i + k));
+// GCC 12 takes the header's plain max for a use of something not initialised (GCC bug 105593).
+__attribute__((target("avx512f"))) __m512 max_avx512(__m512 a, __m512 b) {
+  return _mm512_maskz_max_ps(0xffff, a, b);
+}
+
+__attribute__((target("avx512f"))) float largest_avx512(const float* values, size_t count) {
+  __m512 largest[4];
+  for (__m512& one : largest) one = _mm512_set1_ps(values[0]);
+  for (size_t i = 0; i + 64 <= count; i += 64) {
+    for (size_t k = 0; k < 4; ++k) {
+      largest[k] = max_avx512(largest[k], _mm512_loadu_ps(values + i + 16 * k));
+    }
   }
-  std::copy(from + i, from + count, to + i);
-  _mm_sfence();
+  const __m512 all =
+      max_avx512(max_avx512(largest[0], largest[1]), max_avx512(largest[2], largest[3]));
+  alignas(64) float lanes[16];
+  _mm512_store_ps(lanes, all);
+  return *std::max_element(lanes, lanes + 16);
+}
+
+// Whole lines at a time are faster than halves.
+__attribute__((target("avx512f"))) void copy_avx512(const float* from, float* to, size_t count) {
+  for (size_t i = 0; i + 16 <= count; i += 16) {
+    _mm512_stream_ps(to + i, _mm512_loadu_ps(from + i));
+  }
+}
+
+__attribute__((target("avx2"))) void copy_avx2(const float* from, float* to, size_t count) {
+  for (size_t i = 0; i + 16 <= count; i += 16) {
+    _mm256_stream_ps(to + i, _mm256_loadu_ps(from + i));
+    _mm256_stream_ps(to + i + 8, _mm256_loadu_ps(from + i + 8));
+  }
 }
 
 }  // namespace
@@ -121,16 +146,21 @@ double multiply_add(ThreadPool& pool, Isa isa) {
 }
 
 float largest(ThreadPool& pool, std::span<const float> values) {
+  ELIAS_ASSERT(!values.empty() && values.size() % 64 == 0);
+  const auto work = has(Isa::kAvx512) ? largest_avx512 : largest_avx2;
   std::vector<float> of_chunk(chunk_count(values.size(), kChunk));
   pool.for_chunks(values.size(), kChunk, [&](size_t chunk, size_t begin, size_t end) {
-    of_chunk[chunk] = largest_of(values.data() + begin, end - begin);
+    of_chunk[chunk] = work(values.data() + begin, end - begin);
   });
   return *std::max_element(of_chunk.begin(), of_chunk.end());
 }
 
 void copy(ThreadPool& pool, std::span<const float> from, std::span<float> to) {
+  ELIAS_ASSERT(from.size() == to.size() && from.size() % 64 == 0);
+  const auto work = has(Isa::kAvx512) ? copy_avx512 : copy_avx2;
   pool.for_chunks(from.size(), kChunk, [&](size_t, size_t begin, size_t end) {
-    copy_streaming(from.data() + begin, to.data() + begin, end - begin);
+    work(from.data() + begin, to.data() + begin, end - begin);
+    _mm_sfence();
   });
 }
 

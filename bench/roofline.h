@@ -1,7 +1,7 @@
 // What the machine can do at best: what the operators' speeds are held against.
 //
 // The loops here do nothing else than load the unit in question, so that a ratio to them says how
-// much an operator leaves on the table, on any machine and under any other load.
+// much an operator leaves on the table, whatever else the machine does. They take AVX2 at least.
 #pragma once
 
 #include <span>
@@ -16,11 +16,11 @@ namespace elias::bench {
 /// stay in the L1 cache. The processor must have `isa`.
 double multiply_add(ThreadPool& pool, Isa isa);
 
-/// One pass over memory: the largest value.
+/// One pass over memory: the largest value. The size must be a multiple of 64, as for copy.
 float largest(ThreadPool& pool, std::span<const float> values);
 
 /// One copy of memory, stored past the caches, which is the fastest. Sizes must be equal, and `to`
-/// aligned to 64 bytes.
+/// must be aligned to 64 bytes.
 void copy(ThreadPool& pool, std::span<const float> from, std::span<float> to);
 
 }  // namespace elias::bench

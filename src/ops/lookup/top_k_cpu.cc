@@ -6,6 +6,9 @@
 // at least, and by few more. Scores above the bar are gathered; when there are enough of them the
 // best k are kept and the bar rises. No branch depends on a single score: it would be mispredicted.
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <vector>
 
 #include "ops/cpu_chunks.h"
 #include "ops/lookup/top_k.h"

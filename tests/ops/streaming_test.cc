@@ -81,5 +81,22 @@ TEST_P(StreamingTest, NotInPlace) {
   EXPECT_FALSE(cpu::streams(x, {x}));
 }
 
+TEST(StreamingThreadsTest, SameBitsAtAnyThreadCount) {
+  const int64_t usual = cpu::streaming_threshold();
+  cpu::streaming_threshold() = -1;
+  const Shape shape{200, 256};
+  const Tensor x = random_floats(shape, 1);
+  expect_same_bits_at_any_thread_count([&](const Context& context) {
+    std::vector<Tensor> results;
+    for (int i = 0; i < 3; ++i) results.emplace_back(shape, DType::kFloat32);
+    results.emplace_back(Shape{200}, DType::kFloat32);
+    relu(context, x, results[0]);
+    dropout(context, x, 0.3F, {1, 2}, results[1]);
+    softmax_clamp(context, x, 9, results[2], results[3]);
+    return results;
+  });
+  cpu::streaming_threshold() = usual;
+}
+
 }  // namespace
 }  // namespace elias

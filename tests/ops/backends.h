@@ -50,12 +50,20 @@ class OnBackend : public testing::TestWithParam<Backend> {
 };
 
 /// Runs result(context), which returns CPU tensors, with 1, 2, 3 and 7 threads under every
-/// instruction set, and expects the same bits from all thread counts.
+/// instruction set, and expects the same bits from all thread counts. The thread sanitizer, which
+/// makes it a hundred times as slow, sees the same code under one of them.
 template <typename Result>
 void expect_same_bits_at_any_thread_count(const Result& result) {
-  for (const Isa isa : supported_isas()) {
+#ifdef __SANITIZE_THREAD__
+  const std::vector<Isa> isas = {supported_isas().back()};
+  const std::vector<int> thread_counts = {1, 3};
+#else
+  const std::vector<Isa> isas = supported_isas();
+  const std::vector<int> thread_counts = {1, 2, 3, 7};
+#endif
+  for (const Isa isa : isas) {
     std::vector<std::vector<char>> expected;
-    for (const int threads : {1, 2, 3, 7}) {
+    for (const int threads : thread_counts) {
       ThreadPool pool(threads);
       const std::vector<Tensor> tensors = result(Context(pool, isa));
       ASSERT_FALSE(tensors.empty());

@@ -26,26 +26,48 @@ std::string wanted_text(std::initializer_list<int64_t> wanted) {
   return fmt::format("[{}]", fmt::join(sizes, ", "));
 }
 
+void check_kind(std::string_view op, const NamedView& operand, DType dtype) {
+  if (!operand.view) throw InputError("{}: {} is missing", op, operand.name);
+  if (operand.view.dtype() != dtype) {
+    throw InputError("{}: {} is {}, but must be {}", op, operand.name,
+                     name_of(operand.view.dtype()), name_of(dtype));
+  }
+}
+
+void check_device(std::string_view op, const NamedView& operand, const NamedView& first) {
+  if (operand.view.device() != first.view.device()) {
+    throw InputError("{}: {} is on {}, but {} is on {}", op, operand.name,
+                     name_of(operand.view.device()), first.name, name_of(first.view.device()));
+  }
+}
+
 }  // namespace
 
 Device check(std::string_view op, std::initializer_list<Operand> operands) {
-  const Device device = operands.begin()->view.device();
+  const NamedView first{operands.begin()->name, operands.begin()->view};
   for (const Operand& operand : operands) {
-    if (!operand.view) throw InputError("{}: {} is missing", op, operand.name);
-    if (operand.view.dtype() != operand.dtype) {
-      throw InputError("{}: {} is {}, but must be {}", op, operand.name,
-                       name_of(operand.view.dtype()), name_of(operand.dtype));
-    }
+    const NamedView named{operand.name, operand.view};
+    check_kind(op, named, operand.dtype);
     if (!fits(operand.view.shape(), operand.shape)) {
       throw InputError("{}: {} is {}, but must be {}", op, operand.name,
                        operand.view.shape().text(), wanted_text(operand.shape));
     }
-    if (operand.view.device() != device) {
-      throw InputError("{}: {} is on {}, but {} is on {}", op, operand.name,
-                       name_of(operand.view.device()), operands.begin()->name, name_of(device));
-    }
+    check_device(op, named, first);
   }
-  return device;
+  return first.view.device();
+}
+
+Device check_alike(std::string_view op, std::initializer_list<NamedView> operands) {
+  const NamedView& first = *operands.begin();
+  for (const NamedView& operand : operands) {
+    check_kind(op, operand, DType::kFloat32);
+    if (operand.view.shape() != first.view.shape()) {
+      throw InputError("{}: {} is {}, but {} is {}", op, operand.name, operand.view.shape().text(),
+                       first.name, first.view.shape().text());
+    }
+    check_device(op, operand, first);
+  }
+  return first.view.device();
 }
 
 void check_ids(std::string_view op, std::string_view name, ConstTensorView ids, int64_t bound) {

@@ -23,6 +23,15 @@ struct Operand {
 /// or shape than wanted, or is on another device than the first. Returns that device.
 Device check(std::string_view op, std::initializer_list<Operand> operands);
 
+/// An operand of an operator that works value by value, and its name in messages.
+struct NamedView {
+  std::string_view name;
+  const ConstTensorView& view;
+};
+
+/// The same for operands of any one shape, that of the first, and float32.
+Device check_alike(std::string_view op, std::initializer_list<NamedView> operands);
+
 /// Throws InputError if an id is outside [0, bound). Only ids in CPU memory are looked at.
 void check_ids(std::string_view op, std::string_view name, ConstTensorView ids, int64_t bound);
 

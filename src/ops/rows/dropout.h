@@ -7,8 +7,8 @@
 
 namespace elias {
 
-/// Which values are dropped: a function of key, stream and the value's place alone, so that no mask
-/// is kept between forward and backward pass. Give every use and every step its own stream.
+/// Which values are dropped: a function of seed, stream and the value's place alone, so that no
+/// mask is kept between forward and backward pass. Give every use and every step its own stream.
 struct DropoutKey {
   uint64_t seed;
   uint64_t stream;

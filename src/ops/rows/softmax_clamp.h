@@ -9,7 +9,8 @@ namespace elias {
 
 /// s [N, C] of z [N, C] (s may be z); log_sum [N] keeps log(sum(exp(z))) of each row for the
 /// backward pass. A place with z = -infinity is left out of its row: s = 0. A row of nothing else
-/// gets zeros, and -infinity for its log_sum. All float32, scale > 0.
+/// gets zeros, and -infinity for its log_sum. A NaN makes a NaN of its whole row. All float32,
+/// scale > 0.
 void softmax_clamp(const Context& context, ConstTensorView z, float scale, TensorView s,
                    TensorView log_sum);
 

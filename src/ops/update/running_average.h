@@ -8,7 +8,7 @@
 namespace elias {
 
 /// average += (weights - average) / count: with count = 1, 2, 3 ... at each call the average is
-/// that of all weights given so far. Any equal shapes, float32.
+/// that of all weights given so far, whatever it held before the first. Any equal shapes, float32.
 void running_average(const Context& context, ConstTensorView weights, int64_t count,
                      TensorView average);
 

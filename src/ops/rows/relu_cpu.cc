@@ -1,0 +1,55 @@
+// ReLU on the CPU: one pass over memory, which bounds it.
+#include "ops/cpu_runs.h"
+#include "ops/rows/relu.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/rows/relu_cpu.cc"
+#include "ops/simd/foreach_isa.h"
+// After foreach_isa.h, which reads this file once an instruction set.
+#include <hwy/highway.h>
+
+#include "ops/simd/row-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace elias::cpu::HWY_NAMESPACE {
+namespace {
+
+void relu_run(const float* x, size_t count, float* y) {
+  const Lanes d;
+  for_lanes(count, [&](size_t i, size_t n) {
+    const auto value = load(d, x + i, n);
+    // Not Max, which may make 0 of a NaN.
+    store(hn::IfThenZeroElse(hn::Lt(value, hn::Zero(d)), value), d, y + i, n);
+  });
+}
+
+void backward_run(const float* dy, const float* y, size_t count, float* dx) {
+  const Lanes d;
+  for_lanes(count, [&](size_t i, size_t n) {
+    const auto positive = hn::Gt(load(d, y + i, n), hn::Zero(d));
+    store(hn::IfThenElseZero(positive, load(d, dy + i, n)), d, dx + i, n);
+  });
+}
+
+}  // namespace
+}  // namespace elias::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace elias::cpu {
+
+void relu(const Context& context, ConstTensorView x, TensorView y) {
+  const auto kernel = ELIAS_BY_ISA(relu_run)(context.isa());
+  for_runs(context.pool(), {x, y},
+           [&](const Run& run) { kernel(run.of<float>(x), run.count, run.of<float>(y)); });
+}
+
+void relu_backward(const Context& context, ConstTensorView dy, ConstTensorView y, TensorView dx) {
+  const auto kernel = ELIAS_BY_ISA(backward_run)(context.isa());
+  for_runs(context.pool(), {dy, y, dx}, [&](const Run& run) {
+    kernel(run.of<float>(dy), run.of<float>(y), run.count, run.of<float>(dx));
+  });
+}
+
+}  // namespace elias::cpu
+#endif

@@ -125,14 +125,20 @@ class HeldRow {
   /// body(i, vector) for this thread's vectors, in order.
   template <typename Body>
   __device__ void for_each(const Body& body) const {
+    for_each_pair(*this, [&](int i, Vector own, Vector) { body(i, own); });
+  }
+
+  /// body(i, vector, other's vector), likewise.
+  template <typename Body>
+  __device__ void for_each_pair(const HeldRow& other, const Body& body) const {
     if constexpr (Shape::kHeld > 0) {
 #pragma unroll
       for (int j = 0; j < Shape::kHeld; ++j) {
         const int i = threadIdx.x + j * Shape::kThreads;
-        if (i < W_) body(i, held_[j]);
+        if (i < W_) body(i, held_[j], other.held_[j]);
       }
     } else {
-      for (int i = threadIdx.x; i < W_; i += Shape::kThreads) body(i, row_[i]);
+      for (int i = threadIdx.x; i < W_; i += Shape::kThreads) body(i, row_[i], other.row_[i]);
     }
   }
 

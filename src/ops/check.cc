@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -70,16 +72,39 @@ Device check_alike(std::string_view op, std::initializer_list<NamedView> operand
   return first.view.device();
 }
 
-void check_ids(std::string_view op, std::string_view name, ConstTensorView ids, int64_t bound) {
+void check_ids(std::string_view op, std::string_view name, ConstTensorView ids, int64_t bound,
+               int64_t lowest) {
   if (ids.device() != Device::kCpu) return;
   for (int64_t row = 0; row < ids.rows(); ++row) {
     const int32_t* id = ids.data<int32_t>() + row * ids.stride();
+    // Ids are good as a rule: one look at the extremes, without branches, costs next to nothing.
+    int32_t least = std::numeric_limits<int32_t>::max();
+    int32_t most = std::numeric_limits<int32_t>::min();
     for (int64_t i = 0; i < ids.width(); ++i) {
-      if (id[i] < 0 || id[i] >= bound) {
-        throw InputError("{}: {} holds {} at row {}, column {}, but must be in [0, {})", op, name,
-                         id[i], row, i, bound);
-      }
+      least = std::min(least, id[i]);
+      most = std::max(most, id[i]);
     }
+    if (ids.width() == 0 || (least >= lowest && most < bound)) continue;
+    int64_t i = 0;
+    while (id[i] >= lowest && id[i] < bound) ++i;
+    throw InputError("{}: {} holds {} at row {}, column {}, but must be in [{}, {})", op, name,
+                     id[i], row, i, lowest, bound);
+  }
+}
+
+void check_offsets(std::string_view op, std::string_view name, ConstTensorView offsets,
+                   int64_t last) {
+  if (offsets.device() != Device::kCpu) return;
+  const auto values = offsets.span<int32_t>();
+  if (values.empty()) throw InputError("{}: {} is [0], but must hold a 0 at least", op, name);
+  if (values.front() != 0 || values.back() != last) {
+    throw InputError("{}: {} run from {} to {}, but must from 0 to {}", op, name, values.front(),
+                     values.back(), last);
+  }
+  const auto fall = std::is_sorted_until(values.begin(), values.end());
+  if (fall != values.end()) {
+    throw InputError("{}: {} fall from {} to {} at {}, but must rise", op, name, fall[-1], *fall,
+                     fall - values.begin());
   }
 }
 

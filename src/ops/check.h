@@ -32,7 +32,12 @@ struct NamedView {
 /// The same for operands of any one shape, that of the first, and float32.
 Device check_alike(std::string_view op, std::initializer_list<NamedView> operands);
 
-/// Throws InputError if an id is outside [0, bound). Only ids in CPU memory are looked at.
-void check_ids(std::string_view op, std::string_view name, ConstTensorView ids, int64_t bound);
+/// Throws InputError if an id is outside [lowest, bound). Only ids in CPU memory are looked at.
+void check_ids(std::string_view op, std::string_view name, ConstTensorView ids, int64_t bound,
+               int64_t lowest = 0);
+
+/// Throws InputError unless offsets [any] rise from 0 to `last`. As above.
+void check_offsets(std::string_view op, std::string_view name, ConstTensorView offsets,
+                   int64_t last);
 
 }  // namespace elias

@@ -23,7 +23,8 @@ KeyGroups group_by_key(const Context& context, ConstTensorView keys, int64_t bou
 void sum_by_key(const Context& context, const KeyGroups& groups, ConstTensorView values,
                 TensorView sums);
 
-/// maxima [R] of values [n], and where each was found: positions [R], the lowest of equals.
+/// maxima [R] of values [n], and where each was found: positions [R], the lowest of equals. A NaN
+/// counts as less than everything.
 void max_by_key(const Context& context, const KeyGroups& groups, ConstTensorView values,
                 TensorView maxima, TensorView positions);
 

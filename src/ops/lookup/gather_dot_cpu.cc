@@ -1,0 +1,129 @@
+// Gathered dot products on the CPU: a point's vector stays in the cache, the rows it meets come
+// from memory. Four rows are taken at a time, and the next four called for meanwhile.
+#include "ops/lookup/gather_dot.h"
+#include "ops/lookup/row_terms.h"
+#include "ops/lookup/weighted_rows.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/lookup/gather_dot_cpu.cc"
+#include "ops/simd/foreach_isa.h"
+// After foreach_isa.h, which reads this file once an instruction set.
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include "ops/simd/row-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace elias::cpu::HWY_NAMESPACE {
+namespace {
+
+constexpr size_t kRows = 4;
+
+// dots[r] = x . rows[r]. Each has two sums of its own, taken in the same way whatever the others
+// are, so a score does not depend on its place in the shortlist.
+HWY_INLINE void dot_rows(const float* x, const float* const (&rows)[kRows],
+                         const float* const (&ahead)[kRows], size_t width, float (&dots)[kRows]) {
+  const Lanes d;
+  const size_t lanes = hn::Lanes(d);
+  Vector even[kRows];
+  Vector odd[kRows];
+  for (size_t r = 0; r < kRows; ++r) even[r] = odd[r] = hn::Zero(d);
+  size_t i = 0;
+  for (; i + 2 * lanes <= width; i += 2 * lanes) {
+    const auto x0 = hn::LoadU(d, x + i);
+    const auto x1 = hn::LoadU(d, x + i + lanes);
+    for (size_t r = 0; r < kRows; ++r) {
+      hwy::Prefetch(ahead[r] + i);
+      hwy::Prefetch(ahead[r] + i + lanes);
+      even[r] = hn::MulAdd(x0, hn::LoadU(d, rows[r] + i), even[r]);
+      odd[r] = hn::MulAdd(x1, hn::LoadU(d, rows[r] + i + lanes), odd[r]);
+    }
+  }
+  for (; i < width; i += lanes) {
+    const size_t n = HWY_MIN(lanes, width - i);
+    const auto x0 = load(d, x + i, n);
+    for (size_t r = 0; r < kRows; ++r) even[r] = hn::MulAdd(x0, load(d, rows[r] + i, n), even[r]);
+  }
+  for (size_t r = 0; r < kRows; ++r) {
+    dots[r] = hn::GetLane(hn::SumOfLanes(d, hn::Add(even[r], odd[r])));
+  }
+}
+
+// z[k] for k in [begin, end) of one point's K ids.
+void score(const float* x, const float* w, size_t stride, size_t width, const float* bias,
+           const int32_t* ids, size_t begin, size_t end, size_t K, float* z) {
+  // The row of an id; x itself, which is at hand, where there is none.
+  const auto row_of = [&](size_t k) { return k < K && ids[k] >= 0 ? w + ids[k] * stride : x; };
+  const float* rows[kRows];
+  const float* ahead[kRows];
+  float dots[kRows];
+  for (size_t r = 0; r < kRows; ++r) ahead[r] = row_of(begin + r);
+  for (size_t k = begin; k < end; k += kRows) {
+    for (size_t r = 0; r < kRows; ++r) {
+      rows[r] = ahead[r];
+      ahead[r] = row_of(k + kRows + r);
+    }
+    dot_rows(x, rows, ahead, width, dots);
+    for (size_t r = 0; r < HWY_MIN(kRows, end - k); ++r) {
+      const int32_t id = ids[k + r];
+      z[k + r] = id < 0 ? 0.0F : bias == nullptr ? dots[r] : dots[r] + bias[id];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace elias::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace elias::cpu {
+
+void gather_dot(const Context& context, ConstTensorView x, ConstTensorView w, ConstTensorView bias,
+                ConstTensorView ids, TensorView z) {
+  const auto kernel = ELIAS_BY_ISA(score)(context.isa());
+  const size_t K = ids.width();
+  // A shortlist is cut too, so that all threads serve a single point with a long one.
+  const size_t block = 4 * rows_per_chunk(w.width());
+  const size_t blocks = chunk_count(K, block);
+  context.pool().for_each(ids.rows() * blocks, [&](size_t unit) {
+    const size_t point = unit / blocks;
+    const size_t begin = unit % blocks * block;
+    kernel(x.data<float>() + point * x.stride(), w.data<float>(), w.stride(), w.width(),
+           bias ? bias.data<float>() : nullptr, ids.data<int32_t>() + point * ids.stride(), begin,
+           std::min(K, begin + block), K, z.data<float>() + point * z.stride());
+  });
+}
+
+void gather_dot_input_gradient(const Context& context, ConstTensorView dz, ConstTensorView w,
+                               ConstTensorView ids, TensorView dx) {
+  const auto kernel = sum_terms_for(context.isa());
+  const size_t N = ids.shape()[0];
+  const size_t columns = columns_per_sum(N, w.width());
+  const size_t blocks = chunk_count(w.width(), columns);
+  context.pool().for_each(N * blocks, [&](size_t unit) {
+    const size_t point = unit / blocks;
+    const size_t column = unit % blocks * columns;
+    const WeightedRows rows{.points = ids.data<int32_t>() + point * ids.stride(),
+                            .weights = dz.data<float>() + point * dz.stride(),
+                            .size = static_cast<size_t>(ids.width()),
+                            .source = w.data<float>() + column,
+                            .stride = static_cast<size_t>(w.stride()),
+                            .width = std::min(columns, w.width() - column)};
+    kernel(rows, 0, rows.size, dx.data<float>() + point * dx.stride() + column);
+  });
+}
+
+RowGradient gather_dot_weight_gradient(const Context& context, ConstTensorView dz,
+                                       ConstTensorView x, ConstTensorView ids, int64_t L) {
+  const auto K = static_cast<int32_t>(std::max<int64_t>(1, ids.width()));
+  const Tensor dense = ids.contiguous() ? Tensor() : copy_to(Device::kCpu, ids);
+  return row_gradient_of(
+      context, group_by_key(context, dense ? ConstTensorView(dense) : ids, L), x,
+      [&](int32_t position) {
+        const int32_t point = position / K;
+        return RowTerm{point, dz.data<float>()[point * dz.stride() + position % K]};
+      });
+}
+
+}  // namespace elias::cpu
+#endif

@@ -1,0 +1,43 @@
+// Weighted sums of rows on the CPU: what embedding bags, row gradients and sums by key come down
+// to.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/context.h"
+#include "ops/tensor.h"
+
+namespace elias::cpu {
+
+/// A list of n terms: term e is weights[e] * row points[e] of a matrix.
+struct WeightedRows {
+  const int32_t* points;  // [n]; a negative one is an empty place
+  const float* weights;   // [n], or null: all are 1
+  size_t size;            // n
+  const float* source;    // rows of `width` values, `stride` apart
+  size_t stride;
+  size_t width;
+};
+
+/// sum [width] = the terms [begin, end) of `rows`, added up in order.
+using SumTerms = void(const WeightedRows& rows, size_t begin, size_t end, float* sum);
+
+/// The kernel for an instruction set; simd/weighted_rows-inl.h has it for use inside others.
+SumTerms* sum_terms_for(Isa isa);
+
+/// Columns that one thread sums: few lists are shared out by columns too, which changes no bit.
+constexpr size_t columns_per_sum(size_t lists, size_t width) {
+  constexpr size_t kFew = 64;
+  constexpr size_t kColumns = 256;  // those of one pass over the list, at most
+  return lists < kFew && width > kColumns ? kColumns : std::max<size_t>(1, width);
+}
+
+/// sums[r] = sum over e in [offsets[r], offsets[r + 1]) of weights[e] * source[points[e]], the
+/// terms added in their order.
+///   offsets [R + 1], points [n] int32, weights [n] or not given, source [N, D], sums [R, D].
+void sum_weighted_rows(const Context& context, ConstTensorView offsets, ConstTensorView points,
+                       ConstTensorView weights, ConstTensorView source, TensorView sums);
+
+}  // namespace elias::cpu

@@ -30,10 +30,10 @@ int64_t Shape::operator[](int axis) const {
   return sizes_[place];
 }
 
-int64_t Shape::elements() const {
-  int64_t elements = 1;
-  for (int axis = 0; axis < rank_; ++axis) elements *= sizes_[axis];
-  return elements;
+int64_t Shape::rows() const {
+  int64_t rows = 1;
+  for (int axis = 0; axis + 1 < rank_; ++axis) rows *= sizes_[axis];
+  return rows;
 }
 
 Shape Shape::with(int axis, int64_t size) const {

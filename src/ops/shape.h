@@ -19,7 +19,9 @@ class Shape {
   int rank() const { return rank_; }
   /// Size of dimension `axis`; a negative axis counts from the last.
   int64_t operator[](int axis) const;
-  int64_t elements() const;
+  int64_t elements() const { return rank_ == 0 ? 1 : rows() * sizes_[rank_ - 1]; }
+  /// The product of all sizes but the last.
+  int64_t rows() const;
 
   /// The same shape with `size` in place of dimension `axis`.
   Shape with(int axis, int64_t size) const;

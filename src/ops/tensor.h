@@ -37,7 +37,7 @@ class ConstTensorView {
   int rank() const { return shape_.rank(); }
 
   /// As a matrix: rows() rows of width() elements, stride() elements from one to the next.
-  int64_t rows() const { return shape_.elements() / (width() == 0 ? 1 : width()); }
+  int64_t rows() const { return shape_.rows(); }
   int64_t width() const { return shape_[-1]; }
   int64_t stride() const { return stride_; }
   bool contiguous() const { return stride_ == width() || rows() <= 1; }

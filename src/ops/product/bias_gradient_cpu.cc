@@ -1,0 +1,46 @@
+// The gradient of a linear layer's bias: the sum of the rows of dy.
+#include "ops/cpu_chunks.h"
+#include "ops/product/linear.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/product/bias_gradient_cpu.cc"
+#include "ops/simd/foreach_isa.h"
+// After foreach_isa.h, which reads this file once an instruction set.
+#include <hwy/highway.h>
+
+#include "ops/simd/row-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace elias::cpu::HWY_NAMESPACE {
+namespace {
+
+void add_row(const float* row, size_t width, float* sums) {
+  const Lanes d;
+  for_lanes(width, [&](size_t i, size_t n) {
+    store(hn::Add(load(d, sums + i, n), load(d, row + i, n)), d, sums + i, n);
+  });
+}
+
+}  // namespace
+}  // namespace elias::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace elias::cpu {
+
+void linear_bias_gradient(const Context& context, ConstTensorView dy, TensorView db) {
+  const auto kernel = ELIAS_BY_ISA(add_row)(context.isa());
+  const size_t rows = dy.rows();
+  const size_t width = dy.width();
+  const size_t grain = rows_per_partial_sum(rows);
+  PartialSums sums(chunk_count(rows, grain), width);
+  context.pool().for_chunks(rows, grain, [&](size_t chunk, size_t begin, size_t end) {
+    for (size_t row = begin; row < end; ++row) {
+      kernel(dy.data<float>() + row * dy.stride(), width, sums.row(chunk));
+    }
+  });
+  sums.add_to(0, {db.data<float>(), width});
+}
+
+}  // namespace elias::cpu
+#endif

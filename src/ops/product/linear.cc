@@ -1,0 +1,105 @@
+#include "ops/product/linear.h"
+
+#include "ops/check.h"
+
+namespace elias {
+
+namespace cpu {  // linear_cpu.cc
+decltype(pack_weights) pack_weights;
+decltype(linear) linear;
+decltype(linear_input_gradient) linear_input_gradient;
+decltype(linear_weight_gradient) linear_weight_gradient;
+decltype(linear_bias_gradient) linear_bias_gradient;
+}  // namespace cpu
+namespace cuda {  // linear_cuda.cu
+decltype(pack_weights) pack_weights;
+decltype(linear) linear;
+decltype(linear_input_gradient) linear_input_gradient;
+decltype(linear_weight_gradient) linear_weight_gradient;
+decltype(linear_bias_gradient) linear_bias_gradient;
+}  // namespace cuda
+
+namespace {
+
+constexpr DType kFloat = DType::kFloat32;
+constexpr int64_t kAny = Operand::kAny;
+
+// Panels differ between instruction sets, and between the two uses.
+void check_packing(std::string_view op, const Context& context, const PackedWeights& w,
+                   PackedFor use, Device device) {
+  if (!w.data()) throw InputError("{}: the weights are not packed", op);
+  if (w.use() != use) {
+    throw InputError("{}: the weights are packed for the {}", op,
+                     w.use() == PackedFor::kForward ? "forward pass" : "input gradient");
+  }
+  if (w.device() != device) {
+    throw InputError("{}: the weights are on {}, but the rows are on {}", op, name_of(w.device()),
+                     name_of(device));
+  }
+  if (device == Device::kCpu && w.isa() != context.isa()) {
+    throw InputError("{}: the weights are packed for {}, but the context is for {}", op,
+                     name_of(w.isa()), name_of(context.isa()));
+  }
+}
+
+}  // namespace
+
+PackedWeights pack_weights(const Context& context, ConstTensorView w, PackedFor use,
+                           Precision precision) {
+  const Device device = check("packing weights", {{"w", w, kFloat, {kAny, kAny}}});
+  if constexpr (kCudaBuilt) {
+    if (device == Device::kCuda) return cuda::pack_weights(context, w, use, precision);
+  }
+  return cpu::pack_weights(context, w, use, precision);
+}
+
+void linear(const Context& context, ConstTensorView x, const PackedWeights& w, ConstTensorView bias,
+            Activation activation, TensorView y) {
+  constexpr std::string_view kOp = "linear";
+  const Device device = check(kOp, {{"x", x, kFloat, {kAny, w.inner()}}});
+  check_packing(kOp, context, w, PackedFor::kForward, device);
+  check(kOp, {{"x", x, kFloat, {kAny, w.inner()}}, {"y", y, kFloat, {x.rows(), w.outer()}}});
+  if (bias) check(kOp, {{"x", x, kFloat, {kAny, kAny}}, {"bias", bias, kFloat, {w.outer()}}});
+  if constexpr (kCudaBuilt) {
+    if (device == Device::kCuda) return cuda::linear(context, x, w, bias, activation, y);
+  }
+  cpu::linear(context, x, w, bias, activation, y);
+}
+
+void linear_input_gradient(const Context& context, ConstTensorView dy, const PackedWeights& w,
+                           TensorView dx) {
+  constexpr std::string_view kOp = "linear, input gradient";
+  const Device device = check(kOp, {{"dy", dy, kFloat, {kAny, w.inner()}}});
+  check_packing(kOp, context, w, PackedFor::kInputGradient, device);
+  check(kOp, {{"dy", dy, kFloat, {kAny, kAny}}, {"dx", dx, kFloat, {dy.rows(), w.outer()}}});
+  if constexpr (kCudaBuilt) {
+    if (device == Device::kCuda) return cuda::linear_input_gradient(context, dy, w, dx);
+  }
+  cpu::linear_input_gradient(context, dy, w, dx);
+}
+
+void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTensorView x,
+                            Precision precision, TensorView dw) {
+  constexpr std::string_view kOp = "linear, weight gradient";
+  check(kOp, {{"dy", dy, kFloat, {kAny, kAny}}, {"x", x, kFloat, {kAny, kAny}}});
+  const Device device = check(kOp, {{"dy", dy, kFloat, {kAny, kAny}},
+                                    {"x", x, kFloat, {dy.rows(), kAny}},
+                                    {"dw", dw, kFloat, {dy.width(), x.width()}}});
+  if constexpr (kCudaBuilt) {
+    if (device == Device::kCuda) return cuda::linear_weight_gradient(context, dy, x, precision, dw);
+  }
+  cpu::linear_weight_gradient(context, dy, x, precision, dw);
+}
+
+void linear_bias_gradient(const Context& context, ConstTensorView dy, TensorView db) {
+  constexpr std::string_view kOp = "linear, bias gradient";
+  check(kOp, {{"dy", dy, kFloat, {kAny, kAny}}});
+  const Device device =
+      check(kOp, {{"dy", dy, kFloat, {kAny, kAny}}, {"db", db, kFloat, {dy.width()}}});
+  if constexpr (kCudaBuilt) {
+    if (device == Device::kCuda) return cuda::linear_bias_gradient(context, dy, db);
+  }
+  cpu::linear_bias_gradient(context, dy, db);
+}
+
+}  // namespace elias

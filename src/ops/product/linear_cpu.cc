@@ -1,0 +1,53 @@
+// A linear layer on the CPU: its three products are one product, with other operands transposed.
+#include "ops/product/linear.h"
+#include "ops/product/product.h"
+
+namespace elias::cpu {
+namespace {
+
+// Rows of `rows` times packed weights.
+void rows_times_weights(const Context& context, ConstTensorView rows, const PackedWeights& w,
+                        const SumRule& rule, TensorView result) {
+  multiply(context, product_kernel(w.isa(), w.precision()),
+           {rows.data<float>(), rows.stride(), /*transposed=*/false}, rows.rows(), w.inner(),
+           w.data(), w.outer(), rule, result.data<float>(), result.stride());
+}
+
+}  // namespace
+
+PackedWeights pack_weights(const Context& context, ConstTensorView w, PackedFor use,
+                           Precision precision) {
+  const bool forward = use == PackedFor::kForward;
+  const int64_t inner = forward ? w.shape()[1] : w.shape()[0];
+  const int64_t outer = forward ? w.shape()[0] : w.shape()[1];
+  const Matrix matrix{w.data<float>(), w.stride(), /*transposed=*/forward};
+  Tensor data = pack_right(context, product_kernel(context.isa(), precision), matrix, inner, outer);
+  return {use, precision, context.isa(), inner, outer, std::move(data)};
+}
+
+void linear(const Context& context, ConstTensorView x, const PackedWeights& w, ConstTensorView bias,
+            Activation activation, TensorView y) {
+  SumRule rule;
+  rule.bias = bias ? bias.data<float>() : nullptr;
+  rule.activation = activation;
+  rows_times_weights(context, x, w, rule, y);
+}
+
+void linear_input_gradient(const Context& context, ConstTensorView dy, const PackedWeights& w,
+                           TensorView dx) {
+  rows_times_weights(context, dy, w, {}, dx);
+}
+
+void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTensorView x,
+                            Precision precision, TensorView dw) {
+  const ProductKernel& kernel = product_kernel(context.isa(), precision);
+  const int64_t N = dy.shape()[0];
+  const Matrix right{x.data<float>(), x.stride(), /*transposed=*/false};
+  const Tensor packed_x = pack_right(context, kernel, right, N, x.width());
+  SumRule rule;
+  rule.accumulate = true;
+  multiply(context, kernel, {dy.data<float>(), dy.stride(), /*transposed=*/true}, dy.width(), N,
+           packed_x, x.width(), rule, dw.data<float>(), dw.stride());
+}
+
+}  // namespace elias::cpu

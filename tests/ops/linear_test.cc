@@ -1,0 +1,218 @@
+#include "ops/product/linear.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/ops/backends.h"
+#include "tests/ops/linear_reference.h"
+#include "tests/ops/numbers.h"
+
+namespace elias {
+namespace {
+
+class LinearTest : public OnBackend {};
+INSTANTIATE_TEST_SUITE_P(Everywhere, LinearTest, testing::ValuesIn(backends(/*cuda=*/true)),
+                         backend_name);
+
+struct Sizes {
+  int64_t N, D, O;
+};
+
+// Below, at and beyond the edges of tiles, panels, tasks and passes over k.
+const Sizes kSizes[] = {{1, 1, 1},    {3, 5, 2},     {0, 4, 3},      {4, 0, 3},     {4, 3, 0},
+                        {14, 32, 32}, {15, 33, 31},  {16, 64, 16},   {33, 100, 65}, {1, 768, 300},
+                        {257, 40, 9}, {30, 1025, 7}, {100, 31, 1040}};
+
+// bf16 keeps 8 bits, so the operands are rounded before the reference sees them, which leaves only
+// the order of the sums.
+Tensor operand(Shape shape, uint64_t seed, Precision precision) {
+  Tensor tensor = random_floats(shape, seed);
+  if (precision == Precision::kBFloat16) {
+    for (float& value : tensor.span<float>()) value = to_float(to_bfloat16(value));
+  }
+  return tensor;
+}
+
+TEST(LinearGradientTest, ReferenceIsTheDerivative) {
+  const size_t N = 3;
+  const size_t D = 4;
+  const size_t O = 2;
+  const auto x = values_of<double>(random_floats({3, 4}, 1));
+  const auto w = values_of<double>(random_floats({2, 4}, 2));
+  const auto b = values_of<double>(random_floats({2}, 3));
+  const auto dy = values_of<double>(random_floats({3, 2}, 4));
+  const auto loss = [&](auto& at_x, auto& at_w, auto& at_b) {
+    return dot(reference::linear(at_x, at_w, at_b, false, N, D, O), dy);
+  };
+  expect_gradient([&](auto& at) { return loss(at, w, b); }, x,
+                  reference::linear_input_gradient(dy, w, N, D, O));
+  expect_gradient([&](auto& at) { return loss(x, at, b); }, w,
+                  reference::linear_weight_gradient(dy, x, N, D, O));
+  expect_gradient([&](auto& at) { return loss(x, w, at); }, b,
+                  reference::linear_bias_gradient(dy, N, O));
+}
+
+TEST_P(LinearTest, AllFormsMatchReference) {
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
+    for (const auto& [N, D, O] : kSizes) {
+      SCOPED_TRACE(testing::Message() << "N=" << N << " D=" << D << " O=" << O
+                                      << " bf16=" << (precision == Precision::kBFloat16));
+      const Tensor x = operand({N, D}, 1, precision);
+      const Tensor w = operand({O, D}, 2, precision);
+      const Tensor bias = random_floats({O}, 3);
+      const Tensor dy = operand({N, O}, 4, precision);
+      const auto x_values = values_of<double>(x);
+      const auto w_values = values_of<double>(w);
+      const auto dy_values = values_of<double>(dy);
+      const Tensor w_here = here(w);
+      const double tolerance = 2e-6;
+
+      const PackedWeights packed = pack_weights(context(), w_here, PackedFor::kForward, precision);
+      Tensor y = zeros({N, O});
+      linear(context(), here(x), packed, {}, Activation::kNone, y);
+      expect_near(back(y), reference::linear(x_values, w_values, {}, false, N, D, O), tolerance);
+      linear(context(), here(x), packed, here(bias), Activation::kRelu, y);
+      expect_near(back(y),
+                  reference::linear(x_values, w_values, values_of<double>(bias), true, N, D, O),
+                  tolerance);
+
+      const PackedWeights packed_back =
+          pack_weights(context(), w_here, PackedFor::kInputGradient, precision);
+      Tensor dx = zeros({N, D});
+      linear_input_gradient(context(), here(dy), packed_back, dx);
+      expect_near(back(dx), reference::linear_input_gradient(dy_values, w_values, N, D, O),
+                  tolerance);
+
+      // Gradients of weights and bias are added to what is there.
+      const Tensor before = random_floats({O, D}, 5);
+      auto dw_expected = reference::linear_weight_gradient(dy_values, x_values, N, D, O);
+      for (size_t i = 0; i < dw_expected.size(); ++i) dw_expected[i] += before.span<float>()[i];
+      Tensor dw = here(before);
+      linear_weight_gradient(context(), here(dy), here(x), precision, dw);
+      expect_near(back(dw), dw_expected, tolerance);
+
+      auto db_expected = reference::linear_bias_gradient(dy_values, N, O);
+      for (size_t i = 0; i < db_expected.size(); ++i) db_expected[i] += bias.span<float>()[i];
+      Tensor db = here(bias);
+      linear_bias_gradient(context(), here(dy), db);
+      expect_near(back(db), db_expected, tolerance);
+    }
+  }
+}
+
+TEST_P(LinearTest, RoundsOperandsToBFloat16) {
+  const int64_t N = 20;
+  const int64_t D = 50;
+  const int64_t O = 30;
+  const Tensor x = random_floats({N, D}, 1);
+  const Tensor w = random_floats({O, D}, 2);
+  const auto expected = reference::linear(
+      values_of<double>(operand({N, D}, 1, Precision::kBFloat16)),
+      values_of<double>(operand({O, D}, 2, Precision::kBFloat16)), {}, false, N, D, O);
+  Tensor y = zeros({N, O});
+  linear(context(), here(x),
+         pack_weights(context(), here(w), PackedFor::kForward, Precision::kBFloat16), {},
+         Activation::kNone, y);
+  expect_near(back(y), expected, 2e-6);
+}
+
+TEST_P(LinearTest, WorksOnViews) {
+  const Tensor wide_x = random_floats({9, 50}, 1);
+  const Tensor wide_w = random_floats({8, 60}, 2);
+  const Tensor x = copy_to(Device::kCpu, wide_x.view().columns(3, 40));
+  const Tensor w = copy_to(Device::kCpu, wide_w.view().columns(11, 48));
+  const auto expected =
+      reference::linear(values_of<double>(x), values_of<double>(w), {}, false, 9, 37, 8);
+  const Tensor x_here = here(wide_x);
+  const Tensor w_here = here(wide_w);
+  Tensor y = here(random_floats({9, 20}, 3));
+  const Tensor before = back(y);
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
+    const PackedWeights packed =
+        pack_weights(context(), w_here.view().columns(11, 48), PackedFor::kForward, precision);
+    linear(context(), x_here.view().columns(3, 40), packed, {}, Activation::kNone,
+           y.view().columns(5, 13));
+    expect_near(back(y.view().columns(5, 13)), expected,
+                precision == Precision::kFloat32 ? 2e-6 : 2e-2);
+    for (const auto& [begin, end] : {std::pair(0, 5), std::pair(13, 20)}) {
+      expect_near(back(y.view().columns(begin, end)),
+                  values_of<double>(copy_to(Device::kCpu, before.view().columns(begin, end))), 0);
+    }
+  }
+}
+
+TEST_P(LinearTest, NaNIsNotHiddenByRelu) {
+  const float nan = std::nanf("");
+  const Tensor x = tensor_of<float>({1, 1}, {nan});
+  const Tensor w = tensor_of<float>({2, 1}, {1, -1});
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
+    Tensor y = zeros({1, 2});
+    linear(context(), here(x), pack_weights(context(), here(w), PackedFor::kForward, precision), {},
+           Activation::kRelu, y);
+    const Tensor result = back(y);
+    for (const float value : result.span<float>()) EXPECT_TRUE(std::isnan(value));
+  }
+}
+
+TEST(LinearThreadsTest, SameBitsAtAnyThreadCount) {
+  const int64_t N = 300;
+  const int64_t D = 1100;
+  const int64_t O = 70;
+  const Tensor x = random_floats({N, D}, 1);
+  const Tensor w = random_floats({O, D}, 2);
+  const Tensor bias = random_floats({O}, 3);
+  const Tensor dy = random_floats({N, O}, 4);
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
+    expect_same_bits_at_any_thread_count([&](const Context& context) {
+      std::vector<Tensor> results;
+      for (const Shape& shape : {Shape{N, O}, Shape{N, D}, Shape{O, D}, Shape{O}}) {
+        results.emplace_back(shape, DType::kFloat32);
+      }
+      const auto forward = pack_weights(context, w, PackedFor::kForward, precision);
+      linear(context, x, forward, bias, Activation::kRelu, results[0]);
+      const auto backward = pack_weights(context, w, PackedFor::kInputGradient, precision);
+      linear_input_gradient(context, dy, backward, results[1]);
+      linear_weight_gradient(context, dy, x, precision, results[2]);
+      linear_bias_gradient(context, dy, results[3]);
+      return results;
+    });
+  }
+}
+
+TEST(LinearErrorsTest, RefusesWhatDoesNotFitWithTheNumbers) {
+  using testing::ThrowsMessage;
+  ThreadPool pool(1);
+  const Context context(pool, Isa::kScalar);
+  const Tensor x({4, 8}, DType::kFloat32);
+  const Tensor w({3, 8}, DType::kFloat32);
+  Tensor y({4, 3}, DType::kFloat32);
+  Tensor narrow({4, 2}, DType::kFloat32);
+  const auto packed = pack_weights(context, w, PackedFor::kForward, Precision::kFloat32);
+  const auto run = [&](ConstTensorView rows, const PackedWeights& weights, ConstTensorView bias,
+                       TensorView result) {
+    return [&, rows, bias, result] {
+      linear(context, rows, weights, bias, Activation::kNone, result);
+    };
+  };
+  EXPECT_THAT(run(y, packed, {}, y),
+              ThrowsMessage<InputError>("linear: x is [4, 3], but must be [any, 8]"));
+  EXPECT_THAT(run(x, packed, {}, narrow),
+              ThrowsMessage<InputError>("linear: y is [4, 2], but must be [4, 3]"));
+  EXPECT_THAT(run(x, packed, x, y),
+              ThrowsMessage<InputError>("linear: bias is [4, 8], but must be [3]"));
+  EXPECT_THAT(run(x, PackedWeights(), {}, y), testing::Throws<InputError>());
+  EXPECT_THAT([&] { linear_input_gradient(context, x, packed, y); },
+              ThrowsMessage<InputError>(
+                  "linear, input gradient: the weights are packed for the forward pass"));
+  EXPECT_THAT(
+      [&] { linear_weight_gradient(context, y, w, Precision::kFloat32, y); },
+      ThrowsMessage<InputError>("linear, weight gradient: x is [3, 8], but must be [4, any]"));
+  if (supported_isas().size() > 1) {
+    const Context other(pool, Isa::kAvx2);
+    EXPECT_THAT([&] { linear(other, x, packed, {}, Activation::kNone, y); },
+                ThrowsMessage<InputError>(
+                    "linear: the weights are packed for scalar, but the context is for avx2"));
+  }
+}
+
+}  // namespace
+}  // namespace elias

@@ -10,10 +10,10 @@ namespace elias {
 class RateHistory {
  public:
   RateHistory() = default;
-  /// As saved: rates[t - 1] is that of step t.
+  /// As saved: rates[t - 1] is that of step t. Throws InputError as add does.
   explicit RateHistory(std::span<const float> rates);
 
-  /// Begins the next step.
+  /// Begins the next step. Throws InputError unless its rate is finite and not negative.
   void add(float rate);
 
   /// The number of steps begun; they count from 1.

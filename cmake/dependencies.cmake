@@ -6,6 +6,8 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+# Headers alone: instruction sets are chosen by our own code.
+find_path(HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
 if(ELIAS_TESTS)
   find_package(GTest REQUIRED)
 endif()

@@ -28,39 +28,40 @@ HWY_INLINE float rounded(float value, bool to_bf16) {
   return to_bf16 ? to_float(to_bfloat16(value)) : value;
 }
 
-// A panel [depth, kWidth] of `width` rows or columns: element (k, i) is from(i, k). Zeros beyond
-// width.
-template <int64_t kWidth, bool kRound, typename From>
-HWY_INLINE void pack(int64_t width, int64_t depth, float* panel, const From& from) {
-  for (int64_t k = 0; k < depth; ++k) {
-    for (int64_t i = 0; i < width; ++i) panel[k * kWidth + i] = rounded(*from(i, k), kRound);
-    for (int64_t i = width; i < kWidth; ++i) panel[k * kWidth + i] = 0;
+// A panel [depth, kWidth] of `width` lines: element (k, line) is data[line * line_step + k *
+// depth_step]. Zeros beyond width.
+template <int64_t kWidth, bool kRound>
+HWY_INLINE void pack(const float* data, int64_t line_step, int64_t depth_step, int64_t width,
+                     int64_t depth, float* panel) {
+  for (int64_t k = 0; k < depth; ++k, data += depth_step, panel += kWidth) {
+    for (int64_t i = 0; i < width; ++i) panel[i] = rounded(data[i * line_step], kRound);
+    for (int64_t i = width; i < kWidth; ++i) panel[i] = 0;
   }
 }
 
-// One loop for each way the memory lies, so that the inner one is over consecutive values or has a
-// stride the compiler knows.
+// One loop for each way the memory lies and for full panels, so that the compiler knows the inner
+// one's length and whether it is over consecutive values.
 template <int64_t kWidth, bool kRound>
-void pack_panel(const float* data, int64_t stride, bool across, int64_t width, int64_t depth,
+void pack_panel(const float* data, int64_t stride, bool along, int64_t width, int64_t depth,
                 float* panel) {
-  if (across) {
-    pack<kWidth, kRound>(width, depth, panel,
-                         [&](int64_t i, int64_t k) { return data + k * stride + i; });
+  if (width < kWidth) {
+    pack<kWidth, kRound>(data, along ? stride : 1, along ? 1 : stride, width, depth, panel);
+  } else if (along) {
+    pack<kWidth, kRound>(data, stride, 1, kWidth, depth, panel);
   } else {
-    pack<kWidth, kRound>(width, depth, panel,
-                         [&](int64_t i, int64_t k) { return data + i * stride + k; });
+    pack<kWidth, kRound>(data, 1, stride, kWidth, depth, panel);
   }
 }
 
 template <bool kRound>
 void pack_rows(const Matrix& a, int64_t rows, int64_t depth, void* panel) {
-  pack_panel<kRows, kRound>(a.data, a.stride, a.transposed, rows, depth,
+  pack_panel<kRows, kRound>(a.data, a.stride, !a.transposed, rows, depth,
                             static_cast<float*>(panel));
 }
 
 template <bool kRound>
 void pack_columns(const Matrix& b, int64_t columns, int64_t depth, void* panel) {
-  pack_panel<kColumns, kRound>(b.data, b.stride, !b.transposed, columns, depth,
+  pack_panel<kColumns, kRound>(b.data, b.stride, b.transposed, columns, depth,
                                static_cast<float*>(panel));
 }
 
@@ -103,11 +104,16 @@ HWY_INLINE Vector finish(Vector sum, const PanelBlock& block, int64_t column, co
 
 void multiply_tile(const float* a, const float* b, const PanelBlock& block, int64_t row,
                    int64_t column) {
-  const Sums sums = multiply_panels(a, b, block.depth, std::make_index_sequence<kRows>());
   const int64_t rows = std::min<int64_t>(kRows, block.rows - row);
   const int64_t columns = std::min(kColumns, block.columns - column);
+  float* corner = block.c + row * block.c_stride + column;
+  for (int64_t r = 0; r < rows; ++r) {  // C is called into cache while the products run
+    __builtin_prefetch(corner + r * block.c_stride, /*for writing=*/1);
+    __builtin_prefetch(corner + r * block.c_stride + columns - 1, 1);
+  }
+  const Sums sums = multiply_panels(a, b, block.depth, std::make_index_sequence<kRows>());
   for (int64_t r = 0; r < rows; ++r) {
-    float* c = block.c + (row + r) * block.c_stride + column;
+    float* c = corner + r * block.c_stride;
     for (int64_t i = 0, v = 0; i < columns; i += kLanes, ++v) {
       const size_t n = std::min(kLanes, columns - i);
       store(finish(sums.at[2 * r + v], block, column + i, c + i, n), Lanes(), c + i, n);

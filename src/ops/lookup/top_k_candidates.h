@@ -1,7 +1,4 @@
 // The candidates for the k best of a row while it is being read, on the CPU.
-//
-// A candidate is one integer that sorts as (score, id) must: larger is better, no two are equal.
-// What is best is thus a matter of the candidates alone, not of the order in which they came.
 #pragma once
 
 #include <algorithm>
@@ -9,78 +6,73 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <vector>
 
 namespace elias::cpu {
 
-/// The score's rank in the upper half, a NaN below all others; the lower of two ids ranks higher.
-inline uint64_t candidate(float score, int32_t id) {
-  uint32_t rank = 0;
-  if (!std::isnan(score)) {
-    const auto bits = std::bit_cast<uint32_t>(score + 0.0F);  // -0 becomes 0, its equal
-    rank = (bits >> 31) != 0 ? ~bits : bits | 0x80000000;
-  }
-  return uint64_t{rank} << 32 | ~static_cast<uint32_t>(id);
+/// Scores as integers in the same order, equal for equal scores; NaN is the lowest.
+inline constexpr int32_t kRankOfNaN = std::numeric_limits<int32_t>::min();
+
+inline int32_t rank_of(float score) {
+  if (std::isnan(score)) return kRankOfNaN;
+  const auto bits = std::bit_cast<int32_t>(score + 0.0F);  // -0 becomes 0, its equal
+  return bits ^ ((bits >> 31) & 0x7fffffff);
 }
 
-inline int32_t id_of(uint64_t candidate) {
-  return static_cast<int32_t>(~static_cast<uint32_t>(candidate));
+inline float score_of(int32_t rank) {
+  if (rank == kRankOfNaN) return std::numeric_limits<float>::quiet_NaN();
+  return std::bit_cast<float>(rank ^ ((rank >> 31) & 0x7fffffff));
 }
 
-inline float score_of(uint64_t candidate) {
-  const auto rank = static_cast<uint32_t>(candidate >> 32);
-  if (rank == 0) return std::numeric_limits<float>::quiet_NaN();
-  return std::bit_cast<float>((rank >> 31) != 0 ? rank & 0x7fffffff : ~rank);
-}
-
-/// Makes the first k (or all) of `candidates` the best of them, unsorted.
-inline void keep_best(std::vector<uint64_t>& candidates, size_t k) {
-  if (candidates.size() <= k) return;
-  std::nth_element(candidates.begin(), candidates.begin() + static_cast<ptrdiff_t>(k - 1),
-                   candidates.end(), std::greater<>());
-  candidates.resize(k);
-}
-
-/// Collects scores that may be among the k best. Those that a kernel finds are put in two arrays,
-/// in any number up to kSpare beyond room(), and become candidates when the arrays are full.
+/// Scores that may be among the k best, as ranks and ids, in rising order of the ids: among equals
+/// those in front are the better ones.
 class TopCandidates {
  public:
-  static constexpr size_t kSpare = 256;
+  /// Kernels may write that many beyond the capacity.
+  static constexpr size_t kSpare = 128;
 
-  explicit TopCandidates(size_t k)
-      : k_(k), room_(std::max<size_t>(k, 1024)), scores_(room_ + kSpare), ids_(room_ + kSpare) {
-    best_.reserve(k + room_ + kSpare);
-  }
+  /// Room for k and as many more as make it worth while to pick the best k again.
+  explicit TopCandidates(size_t k) : TopCandidates(k, k + std::max<size_t>(k, 256)) {}
+  TopCandidates(size_t k, size_t capacity)
+      : k_(k), capacity_(capacity), ranks_(capacity + kSpare), ids_(capacity + kSpare) {}
 
   size_t k() const { return k_; }
-  size_t room() const { return room_; }
-  float* scores() { return scores_.data(); }
+  size_t capacity() const { return capacity_; }
+  size_t size() const { return size_; }
+  int32_t* ranks() { return ranks_.data(); }
   int32_t* ids() { return ids_.data(); }
-  /// Room for a kernel's samples.
-  std::vector<float>& sample() { return sample_; }
 
-  void clear() { best_.clear(); }
-  void add(float score, int32_t id) { best_.push_back(candidate(score, id)); }
-
-  /// Takes in the first `count` of the arrays and leaves the best k. Returns the lowest score of
-  /// these, which a later one must exceed; there must be k.
-  float keep_best(size_t count) {
-    for (size_t i = 0; i < count; ++i) add(scores_[i], ids_[i]);
-    cpu::keep_best(best_, k_);
-    return score_of(*std::min_element(best_.begin(), best_.end()));
+  void resize(size_t size) { size_ = size; }
+  void add(int32_t rank, int32_t id) {
+    ranks_[size_] = rank;
+    ids_[size_++] = id;
   }
 
-  std::vector<uint64_t>& best() { return best_; }
+  /// Leaves the first k that have at least the rank `lowest`, of which `higher` < k have more.
+  void keep(int32_t lowest, size_t higher) {
+    size_t equals = k_ - higher;
+    size_t kept = 0;
+    for (size_t i = 0; i < size_; ++i) {  // without branches: which to keep is hard to foretell
+      const bool equal = ranks_[i] == lowest && equals > 0;
+      equals -= equal ? 1 : 0;
+      ranks_[kept] = ranks_[i];
+      ids_[kept] = ids_[i];
+      kept += ranks_[i] > lowest || equal ? 1 : 0;
+    }
+    size_ = kept;
+  }
+
+  /// Room for a kernel's samples.
+  std::vector<int32_t>& sample() { return sample_; }
 
  private:
   size_t k_;
-  size_t room_;
-  std::vector<uint64_t> best_;
-  std::vector<float> scores_;
+  size_t capacity_;
+  size_t size_ = 0;
+  std::vector<int32_t> ranks_;
   std::vector<int32_t> ids_;
-  std::vector<float> sample_;
+  std::vector<int32_t> sample_;
 };
 
 }  // namespace elias::cpu

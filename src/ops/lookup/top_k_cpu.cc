@@ -4,7 +4,9 @@
 // come later have higher ids and do not count. The first bar comes from a sample, the row's
 // beginning: of the maxima of 2k or more groups of scores, the k-th largest is reached by k scores
 // at least, and by few more. Scores above the bar are gathered; when there are enough of them the
-// best k are kept and the bar rises.
+// best k are kept and the bar rises. No branch depends on a single score: it would be mispredicted.
+#include <algorithm>
+
 #include "ops/cpu_chunks.h"
 #include "ops/lookup/top_k.h"
 #include "ops/lookup/top_k_candidates.h"
@@ -13,6 +15,7 @@
 #define HWY_TARGET_INCLUDE "ops/lookup/top_k_cpu.cc"
 #include "ops/simd/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "ops/simd/row-inl.h"
@@ -21,28 +24,90 @@ HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {
 namespace {
 
+using Ranks = hn::RebindToSigned<Lanes>;
+
+// As rank_of of top_k_candidates.h, of numbers.
+HWY_INLINE hn::Vec<Ranks> ranks_of(Vector scores) {
+  const Ranks d;
+  const auto bits = hn::BitCast(d, hn::Add(scores, hn::Zero(Lanes())));
+  return hn::Xor(bits, hn::And(hn::ShiftRight<31>(bits), hn::Set(d, 0x7fffffff)));
+}
+
+HWY_INLINE size_t count_above(const int32_t* ranks, size_t size, int32_t bound) {
+  const Ranks d;
+  const size_t lanes = hn::Lanes(d);
+  const auto limit = hn::Set(d, bound);
+  size_t count = 0;
+  size_t i = 0;
+  for (; i + lanes <= size; i += lanes) {
+    count += hn::CountTrue(d, hn::Gt(hn::LoadU(d, ranks + i), limit));
+  }
+  if (i == size) return count;
+  // Arrays of ranks have room for a vector behind their end.
+  const auto last = hn::FirstN(d, size - i);
+  return count + hn::CountTrue(d, hn::And(last, hn::Gt(hn::LoadU(d, ranks + i), limit)));
+}
+
+// The k-th largest of the ranks, 1 <= k <= size: the lowest bound that fewer than k exceed, found
+// by halving the interval of bounds.
+int32_t kth_largest(const int32_t* ranks, size_t size, size_t k) {
+  int32_t least = ranks[0];
+  int32_t most = ranks[0];
+  for (size_t i = 1; i < size; ++i) {
+    least = HWY_MIN(least, ranks[i]);
+    most = HWY_MAX(most, ranks[i]);
+  }
+  int64_t low = least;
+  int64_t high = most;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (count_above(ranks, size, static_cast<int32_t>(middle)) < k) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return static_cast<int32_t>(low);
+}
+
+// Leaves the k best of the candidates and returns the score that a later one must exceed.
+float keep_best(TopCandidates& best) {
+  const int32_t lowest = kth_largest(best.ranks(), best.size(), best.k());
+  best.keep(lowest, count_above(best.ranks(), best.size(), lowest));
+  return score_of(lowest);
+}
+
 // Vectors that are compared with the bar at once, and groups are made of.
 constexpr size_t kStep = 4;
 
-// The maxima of kStep * lanes interleaved groups of scores; size is a multiple of that. A NaN is
-// passed over, so the maximum of a group of nothing else is -infinity.
-void group_maxima(const float* scores, size_t size, float* maxima) {
+// Calls the scores a page from here into the cache, where the hardware stops doing so by itself;
+// memory then stays busy while candidates are dealt with.
+HWY_INLINE void call_ahead(const float* scores, size_t size) {
+  constexpr size_t kPage = 1024;
+  constexpr size_t kLine = 16;
+  for (size_t i = 0; i < size; i += kLine) hwy::Prefetch(scores + kPage + i);
+}
+
+// The ranks of the maxima of kStep * lanes interleaved groups of scores; size is a multiple of
+// that. A NaN is passed over, so the maximum of a group of nothing else is -infinity.
+void group_maxima(const float* scores, size_t size, int32_t* maxima) {
   const Lanes d;
   const size_t lanes = hn::Lanes(d);
   Vector most[kStep];
   for (size_t v = 0; v < kStep; ++v) most[v] = hn::Set(d, -std::numeric_limits<float>::infinity());
   for (size_t i = 0; i < size; i += kStep * lanes) {
+    call_ahead(scores + i, kStep * lanes);
     for (size_t v = 0; v < kStep; ++v) {
       const auto next = hn::LoadU(d, scores + i + v * lanes);
       most[v] = hn::IfThenElse(hn::Gt(next, most[v]), next, most[v]);
     }
   }
-  for (size_t v = 0; v < kStep; ++v) hn::StoreU(most[v], d, maxima + v * lanes);
+  for (size_t v = 0; v < kStep; ++v) hn::StoreU(ranks_of(most[v]), Ranks(), maxima + v * lanes);
 }
 
 struct Sample {
   size_t size = 0;  // scores looked at
-  float bar = 0;    // reached by k of them
+  float bar = 0;    // exceeded by k of them
 };
 
 // Nothing is looked at where the row is too short, or its beginning has not k scores above
@@ -54,87 +119,114 @@ Sample sample_row(const float* scores, size_t size, TopCandidates& best) {
   const size_t parts = (2 * k + step - 1) / step;
   const size_t part = HWY_MIN(size, HWY_MAX(kSampleSize, 16 * k)) / parts / step * step;
   if (part < 2 * step) return {};
-  std::vector<float>& maxima = best.sample();
-  maxima.resize(parts * step);
+  std::vector<int32_t>& maxima = best.sample();
+  maxima.resize(parts * step + TopCandidates::kSpare);
   for (size_t p = 0; p < parts; ++p) group_maxima(scores + p * part, part, &maxima[p * step]);
-  const auto kth = maxima.begin() + static_cast<ptrdiff_t>(k - 1);
-  std::nth_element(maxima.begin(), kth, maxima.end(), std::greater<>());
-  if (*kth == -std::numeric_limits<float>::infinity()) return {};
-  return {.size = parts * part, .bar = *kth};
+  constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  const float reached = score_of(kth_largest(maxima.data(), parts * step, k));
+  if (reached == kLowest) return {};
+  return {.size = parts * part, .bar = std::nextafter(reached, kLowest)};
 }
 
-// Gathers scores [begin, end) for which is_hit holds until the room is filled; returns how far it
-// came, and counts them.
+// Puts the hits among a vector of scores, whose ids are given, where the candidates end; returns
+// their number.
+HWY_INLINE size_t put(Vector scores, hn::Mask<Lanes> hits, hn::Vec<Ranks> ids, int32_t* to_ranks,
+                      int32_t* to_ids) {
+  const Ranks d;
+  const auto mask = hn::RebindMask(d, hits);
+  hn::StoreU(hn::Compress(ranks_of(scores), mask), d, to_ranks);
+  hn::StoreU(hn::Compress(ids, mask), d, to_ids);
+  return hn::CountTrue(d, mask);
+}
+
+// Appends the scores [begin, end) for which is_hit holds to the candidates until these are full;
+// returns how far it came. A tile is read from memory to see where there are hits, and those places
+// once more, from the cache.
 template <typename IsHit>
 HWY_INLINE size_t gather(const float* scores, size_t begin, size_t end, const IsHit& is_hit,
-                         TopCandidates& best, size_t* count) {
+                         TopCandidates& best) {
+  constexpr size_t kTile = 4096;
   const Lanes d;
-  const hn::RebindToSigned<Lanes> di;
   const size_t lanes = hn::Lanes(d);
+  const size_t step = kStep * lanes;
   static_assert(TopCandidates::kSpare >= (kStep + 1) * hn::MaxLanes(Lanes()));
-  const auto put = [&](size_t i, hn::Mask<Lanes> hits) HWY_ATTR {
-    const auto ids = hn::Iota(di, static_cast<int32_t>(i));
-    hn::CompressStore(ids, hn::RebindMask(di, hits), di, best.ids() + *count);
-    *count += hn::CompressStore(load(d, scores + i, HWY_MIN(lanes, end - i)), hits, d,
-                                best.scores() + *count);
-  };
-  size_t i = begin;
-  for (; i + kStep * lanes <= end; i += kStep * lanes) {
-    const float* at = scores + i;
-    const auto hits0 = is_hit(hn::LoadU(d, at));
-    const auto hits1 = is_hit(hn::LoadU(d, at + lanes));
-    const auto hits2 = is_hit(hn::LoadU(d, at + 2 * lanes));
-    const auto hits3 = is_hit(hn::LoadU(d, at + 3 * lanes));
-    if (HWY_LIKELY(hn::AllFalse(d, hn::Or(hn::Or(hits0, hits1), hn::Or(hits2, hits3))))) continue;
-    if (*count >= best.room()) return i;
-    put(i, hits0);
-    put(i + lanes, hits1);
-    put(i + 2 * lanes, hits2);
-    put(i + 3 * lanes, hits3);
+  const auto first_ids = hn::Iota(Ranks(), 0);
+  uint32_t places[kTile / kStep];
+  int32_t* to_ranks = best.ranks();
+  int32_t* to_ids = best.ids();
+  size_t size = best.size();
+  for (size_t tile = begin; tile < end; tile += kTile) {
+    const size_t tile_end = HWY_MIN(end, tile + kTile);
+    size_t count = 0;
+    size_t i = tile;
+    for (; i + step <= tile_end; i += step) {
+      call_ahead(scores + i, step);
+      const auto hits0 = is_hit(hn::LoadU(d, scores + i));
+      const auto hits1 = is_hit(hn::LoadU(d, scores + i + lanes));
+      const auto hits2 = is_hit(hn::LoadU(d, scores + i + 2 * lanes));
+      const auto hits3 = is_hit(hn::LoadU(d, scores + i + 3 * lanes));
+      places[count] = static_cast<uint32_t>(i);
+      count += hn::AllFalse(d, hn::Or(hn::Or(hits0, hits1), hn::Or(hits2, hits3))) ? 0 : 1;
+    }
+    if (i < tile_end) places[count++] = static_cast<uint32_t>(i);
+    for (size_t p = 0; p < count; ++p) {
+      if (size >= best.capacity()) {
+        best.resize(size);
+        return places[p];
+      }
+      const size_t step_end = HWY_MIN(tile_end, places[p] + step);
+      for (i = places[p]; i < step_end; i += lanes) {
+        const size_t n = HWY_MIN(lanes, step_end - i);
+        const auto next = load(d, scores + i, n);
+        const auto ids = hn::Add(first_ids, hn::Set(Ranks(), static_cast<int32_t>(i)));
+        size +=
+            put(next, hn::And(is_hit(next), hn::FirstN(d, n)), ids, to_ranks + size, to_ids + size);
+      }
+    }
   }
-  for (; i < end; i += lanes) {
-    if (*count >= best.room()) return i;
-    const size_t n = HWY_MIN(lanes, end - i);
-    put(i, hn::And(hn::FirstN(d, n), is_hit(load(d, scores + i, n))));
-  }
+  best.resize(size);
   return end;
 }
 
-// Reads on with the given bar, raises it whenever the room is filled, and returns the last one.
+// Reads on with the given bar, raises it whenever there are enough candidates and at the end, and
+// returns the last one.
 float read_on(const float* scores, size_t begin, size_t end, float bar, TopCandidates& best) {
-  const Lanes d;
-  size_t count = 0;
-  while (true) {
-    const auto limit = hn::Set(d, bar);
-    // Every number is above a NaN.
-    begin =
-        std::isnan(bar)
-            ? gather(
-                  scores, begin, end, [](Vector v) HWY_ATTR { return hn::Eq(v, v); }, best, &count)
-            : gather(
-                  scores, begin, end, [&](Vector v) HWY_ATTR { return hn::Gt(v, limit); }, best,
-                  &count);
-    if (count > 0) bar = best.keep_best(count);
-    if (begin == end) return bar;
-    count = 0;
+  while (begin < end) {
+    const auto limit = hn::Set(Lanes(), bar);
+    const auto exceeds = [&](Vector v) HWY_ATTR { return hn::Gt(v, limit); };
+    const auto is_number = [](Vector v) HWY_ATTR { return hn::Eq(v, v); };  // and exceeds a NaN
+    begin = std::isnan(bar) ? gather(scores, begin, end, is_number, best)
+                            : gather(scores, begin, end, exceeds, best);
+    if (best.size() > best.k()) bar = keep_best(best);
   }
+  return bar;
 }
 
-// Makes best.best() the k best of scores [begin, end), or all if there are fewer.
+// Makes `best` the k best of scores [begin, end), or all if there are fewer.
 void select(const float* scores, size_t begin, size_t end, TopCandidates& best) {
-  best.clear();
+  best.resize(0);
   const Sample sample = sample_row(scores + begin, end - begin, best);
-  float bar = 0;
-  size_t at = begin + sample.size;
   if (sample.size > 0) {
-    constexpr float kLowest = -std::numeric_limits<float>::infinity();
-    bar = read_on(scores, begin, at, std::nextafter(sample.bar, kLowest), best);
-  } else {
-    at = HWY_MIN(end, begin + best.k() + best.room());
-    for (size_t i = begin; i < at; ++i) best.add(scores[i], static_cast<int32_t>(i));
-    bar = best.keep_best(0);
+    const float bar = read_on(scores, begin, begin + sample.size, sample.bar, best);
+    read_on(scores, begin + sample.size, end, bar, best);
+    return;
   }
-  read_on(scores, at, end, bar, best);
+  const size_t first = HWY_MIN(end, begin + best.capacity());
+  for (size_t i = begin; i < first; ++i) best.add(rank_of(scores[i]), static_cast<int32_t>(i));
+  if (best.size() > best.k()) read_on(scores, first, end, keep_best(best), best);
+}
+
+// Writes few candidates in falling order: each goes where as many are in front of it as come before
+// it. That is k^2 comparisons, but in vectors and without the mispredictions of a sort.
+void write_few(TopCandidates& best, const float* scores, float* values, int32_t* ids) {
+  const int32_t* ranks = best.ranks();
+  for (size_t j = 0; j < best.size(); ++j) {
+    const int32_t rank = ranks[j];
+    const size_t earlier = rank == kRankOfNaN ? j : count_above(ranks, j, rank - 1);
+    const size_t place = earlier + count_above(ranks + j, best.size() - j, rank);
+    ids[place] = best.ids()[j];
+    values[place] = scores[ids[place]];
+  }
 }
 
 }  // namespace
@@ -145,13 +237,17 @@ HWY_AFTER_NAMESPACE();
 namespace elias::cpu {
 namespace {
 
-// Writes the k best of the candidates for a row, in order.
-void write_best(std::vector<uint64_t>& candidates, const float* scores, size_t k, float* values,
-                int32_t* ids) {
-  keep_best(candidates, k);
-  std::sort(candidates.begin(), candidates.end(), std::greater<>());
-  for (size_t j = 0; j < k; ++j) {
-    ids[j] = id_of(candidates[j]);
+// Writes many candidates in falling order.
+void write_many(TopCandidates& best, const float* scores, float* values, int32_t* ids) {
+  // One integer that sorts as rank and id must.
+  constexpr int32_t kMostId = std::numeric_limits<int32_t>::max();
+  std::vector<int64_t> order(best.size());
+  for (size_t j = 0; j < order.size(); ++j) {
+    order[j] = (int64_t{best.ranks()[j]} << 32) + (kMostId - best.ids()[j]);
+  }
+  std::sort(order.begin(), order.end(), std::greater<>());
+  for (size_t j = 0; j < order.size(); ++j) {
+    ids[j] = kMostId - static_cast<int32_t>(order[j]);
     values[j] = scores[ids[j]];
   }
 }
@@ -166,14 +262,16 @@ size_t scores_per_piece(size_t rows, size_t width, size_t k) {
 }  // namespace
 
 void top_k(const Context& context, ConstTensorView scores, TensorView values, TensorView ids) {
-  const auto kernel = ELIAS_BY_ISA(select)(context.isa());
+  const auto select_best = ELIAS_BY_ISA(select)(context.isa());
   const size_t N = scores.shape()[0];
   const size_t L = scores.width();
   const size_t k = values.width();
   const auto row = [&](size_t n) { return scores.data<float>() + n * scores.stride(); };
-  const auto write = [&](size_t n, std::vector<uint64_t>& candidates) {
-    write_best(candidates, row(n), k, values.data<float>() + n * values.stride(),
-               ids.data<int32_t>() + n * ids.stride());
+  constexpr size_t kFew = 256;
+  const auto write_sorted = k <= kFew ? ELIAS_BY_ISA(write_few)(context.isa()) : &write_many;
+  const auto write = [&](size_t n, TopCandidates& best) {
+    write_sorted(best, row(n), values.data<float>() + n * values.stride(),
+                 ids.data<int32_t>() + n * ids.stride());
   };
   const size_t piece = scores_per_piece(N, L, k);
   const size_t pieces = chunk_count(L, piece);
@@ -181,26 +279,28 @@ void top_k(const Context& context, ConstTensorView scores, TensorView values, Te
     context.pool().for_chunks(N, rows_per_chunk(L), [&](size_t, size_t begin, size_t end) {
       TopCandidates best(k);
       for (size_t n = begin; n < end; ++n) {
-        kernel(row(n), 0, L, best);
-        write(n, best.best());
+        select_best(row(n), 0, L, best);
+        write(n, best);
       }
     });
     return;
   }
-  std::vector<std::vector<uint64_t>> found(N * pieces);
+  std::vector<TopCandidates> found(N * pieces, TopCandidates(0, 0));
   context.pool().for_each(N * pieces, [&](size_t unit) {
     TopCandidates best(k);
     const size_t begin = unit % pieces * piece;
-    kernel(row(unit / pieces), begin, std::min(L, begin + piece), best);
-    found[unit] = std::move(best.best());
+    select_best(row(unit / pieces), begin, std::min(L, begin + piece), best);
+    found[unit] = std::move(best);
   });
+  const auto keep = ELIAS_BY_ISA(keep_best)(context.isa());
   context.pool().for_each(N, [&](size_t n) {
-    std::vector<uint64_t>& candidates = found[n * pieces];
-    for (size_t p = 1; p < pieces; ++p) {
-      const auto& others = found[n * pieces + p];
-      candidates.insert(candidates.end(), others.begin(), others.end());
+    TopCandidates best(k, pieces * k);
+    for (size_t p = 0; p < pieces; ++p) {  // in the order of their ids
+      TopCandidates& part = found[n * pieces + p];
+      for (size_t j = 0; j < part.size(); ++j) best.add(part.ranks()[j], part.ids()[j]);
     }
-    write(n, candidates);
+    keep(best);
+    write(n, best);
   });
 }
 

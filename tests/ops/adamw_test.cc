@@ -198,6 +198,39 @@ TEST_P(AdamWTest, RowsInAnyOrderAndOthersLeftAlone) {
   EXPECT_NE(after.span<float>()[2 * D], before.span<float>()[2 * D]);
 }
 
+TEST_P(AdamWTest, NothingToDoIsFine) {
+  const Tensor source = random_floats({5, 8}, 1);
+  const Tensor source_here = here(source);
+  Tensor w = here(random_floats({4, 8}, 2));
+  Tensor m = zeros({4, 8});
+  Tensor v = zeros({4, 8});
+  Tensor done_steps = zeros({4}, DType::kInt32);
+  RateHistory rates;
+  adamw_catch_up(context(), {}, rates, here(all_rows(4)), {w, m, v}, done_steps);  // no steps yet
+  rates.add(0.1F);
+  const RowGradient none = moved_to(device(), gradient_of({}, 1, source), source_here);
+  adamw_rows(context(), {}, rates, none, {w, m, v}, done_steps);
+  adamw_catch_up(context(), {}, rates, none.rows, {w, m, v}, done_steps);
+  expect_near(back(w), values_of<double>(random_floats({4, 8}, 2)), 0);
+  EXPECT_THAT(back(done_steps).span<int32_t>(), testing::Each(0));
+}
+
+// Momentum that decays among the denormal floats never gets to zero by itself, and is slow.
+TEST(AdamWDenormalsTest, MomentsGetToZero) {
+  for (const Isa isa : supported_isas()) {
+    ThreadPool pool(1);
+    const Tensor none({33}, DType::kFloat32);
+    Tensor w = random_floats({33}, 1);
+    Tensor m = random_floats({33}, 2, 1e-37F, 2e-37F);
+    Tensor v = random_floats({33}, 3, 1e-37F, 2e-37F);
+    for (const int step : {1, 2, 3, 4, 5, 6}) {
+      adamw(Context(pool, isa), {.beta1 = 0.5F, .beta2 = 0.5F}, 0.1F, step, none, {w, m, v});
+    }
+    expect_near(m, std::vector<double>(33), 0);
+    expect_near(v, std::vector<double>(33), 0);
+  }
+}
+
 TEST(AdamWThreadsTest, SameBitsAtAnyThreadCount) {
   const int64_t V = 700;
   const int64_t D = 100;

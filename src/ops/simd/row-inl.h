@@ -22,6 +22,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Lanes = hn::ScalableTag<float>;
 using Vector = hn::Vec<Lanes>;
 
+// Zero for what is no normal float. A value that decays step by step would stay among the denormal
+// ones for ever, on which processors are many times slower.
+HWY_INLINE Vector flushed(Vector value) {
+  const Lanes d;
+  const auto least = hn::Set(d, std::numeric_limits<float>::min());
+  return hn::IfThenZeroElse(hn::Lt(hn::Abs(value), least), value);
+}
+
 // A whole vector is the usual case; a partial one is zero beyond n.
 HWY_INLINE Vector load(Lanes d, const float* from, size_t n) {
   return HWY_LIKELY(n == hn::Lanes(d)) ? hn::LoadU(d, from)
@@ -34,14 +42,6 @@ HWY_INLINE void store(Vector value, Lanes d, float* to, size_t n) {
   } else {
     hn::BlendedStore(value, hn::FirstN(d, n), d, to);
   }
-}
-
-// Zero for what is no normal float. A value that decays step by step would stay among the denormal
-// ones for ever, on which processors are many times slower.
-HWY_INLINE Vector flushed(Vector value) {
-  const Lanes d;
-  const auto least = hn::Set(d, std::numeric_limits<float>::min());
-  return hn::IfThenZeroElse(hn::Lt(hn::Abs(value), least), value);
 }
 
 // body(i, n) for every vector of a row, in order.

@@ -15,6 +15,7 @@
 
 namespace elias {
 
+/// 0 <= beta < 1, epsilon > 0, weight_decay >= 0.
 struct AdamWSettings {
   float beta1 = 0.9F;
   float beta2 = 0.999F;

@@ -92,11 +92,11 @@ void adamw(const Context& context, const AdamWSettings& settings, float rate, in
            ConstTensorView gradient, AdamWState state) {
   const auto kernel = ELIAS_BY_ISA(step_row)(context.isa());
   const AdamWStep scalars(settings, rate, step);
-  const auto& [weights, first_moment, second_moment] = state;
-  for_runs(context.pool(), {gradient, weights, first_moment, second_moment}, [&](const Run& run) {
-    kernel(scalars, run.of<float>(gradient), run.count, run.of<float>(weights),
-           run.of<float>(first_moment), run.of<float>(second_moment));
-  });
+  for_runs(context.pool(), {gradient, state.weights, state.first_moment, state.second_moment},
+           [&](const Run& run) {
+             kernel(scalars, run.of<float>(gradient), run.count, run.of<float>(state.weights),
+                    run.of<float>(state.first_moment), run.of<float>(state.second_moment));
+           });
 }
 
 void adamw_catch_up(const Context& context, const AdamWSettings& settings, const RateHistory& rates,

@@ -13,15 +13,15 @@ namespace elias {
 namespace {
 
 constexpr double kSpread = 0.08;       // how far r_k may be from its segment's centre
-constexpr double kNegligible = 1e-12;  // of the first missed move
+constexpr double kNegligible = 1e-12;  // what steps left out may add up to, of the first
 constexpr size_t kStepsPerChunk = 4096;
 constexpr size_t kCatchUpsPerChunk = 16;
 
 // A factor that is no normal float would make every product with it slow, for nothing.
-float factor(double value) {
-  return std::abs(value) < double{std::numeric_limits<float>::min()} ? 0
-                                                                     : static_cast<float>(value);
+double normal(double value) {
+  return std::abs(value) < double{std::numeric_limits<float>::min()} ? 0 : value;
 }
+float factor(double value) { return static_cast<float>(normal(value)); }
 
 double decay_of(const RateHistory& rates, int64_t step, float weight_decay) {
   return 1 - double{rates.rate(step)} * double{weight_decay};
@@ -59,14 +59,13 @@ Steps steps_after(ThreadPool& pool, const AdamWSettings& settings, const RateHis
   return steps;
 }
 
-// How many missed steps can matter: beta1^k / r_k falls at least as (beta1 / sqrt(beta2))^k.
+// How many missed steps can matter: beta1^k / r_k falls at least as ratio^k, and what is left out
+// adds up to ratio^k / (1 - ratio).
 int64_t window_of(const AdamWSettings& settings) {
   if (settings.beta1 == 0) return 0;
   const double ratio = double{settings.beta1} / std::sqrt(double{settings.beta2});
-  const double steps = std::log(kNegligible) / std::log(ratio);
-  constexpr double kAll = std::numeric_limits<int32_t>::max();
-  return ratio < 1 && steps < kAll ? static_cast<int64_t>(std::ceil(steps))
-                                   : static_cast<int64_t>(kAll);
+  if (ratio >= 1) return std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(std::ceil(std::log(kNegligible * (1 - ratio)) / std::log(ratio)));
 }
 
 // Of the steps with c_k = pulls and r_k = ratios, falling.
@@ -98,7 +97,7 @@ std::vector<AdamWSegment> segments_of(const AdamWSettings& settings, const Steps
     power1 *= double{settings.beta1};
     power2 *= root2;
     pulls[k] = power1 * steps.pull[done + k + 1];
-    ratios[k] = power2 * steps.inflation[done + k + 1];
+    ratios[k] = normal(power2 * steps.inflation[done + k + 1]);
   }
   std::vector<AdamWSegment> segments;
   for (size_t begin = 0; begin < missed;) {

@@ -9,17 +9,17 @@
 //   c_k = rate_(t+k) beta1^k / (1 - beta1^(t+k)) prod_(l>k) d_(t+l),
 //   r_k = beta2^(k/2) / sqrt(1 - beta2^(t+k)).
 // r_k falls slowly, so the steps are cut into segments in which it stays within 8 % of a centre r.
-// There, with q = sqrt(v) r / (sqrt(v) r + epsilon) <= 1 and u_k = r_k / r - 1,
-//   sum_k c_k / (sqrt(v) r_k + epsilon) = q / (sqrt(v) r) sum_j (-q)^j sum_k c_k u_k^j,
+// There, with d = sqrt(v) r + epsilon, q = sqrt(v) r / d <= 1 and u_k = r_k / r - 1,
+//   sum_k c_k / (sqrt(v) r_k + epsilon) = 1 / d sum_j (-q)^j sum_k c_k u_k^j,
 // of which j = 0 .. 6 are taken: what is left out is below 0.08^7 = 2.1e-8 of the sum. An element
-// so needs one square root, and a division and a polynomial a segment: one segment once t is past
-// the first few hundred steps. Steps are left out where beta1^k / r_k, and so what they could move,
-// has fallen below 1e-12 of its first value.
+// so needs one square root, and a division and a polynomial a segment: a dozen segments after the
+// first steps of a training, one or two after some hundred. Late steps in which momentum can move
+// next to nothing are left out: those over which (beta1 / sqrt(beta2))^k adds up to 1e-12.
 //
-// Bound: the weight is off by at most 1e-6 of the distance it travelled from t to T (the sum of the
-// sizes of its missed moves, taken at the largest of the missed rates) and a rounding of itself,
-// 2^-23 |w|. The moments are off by 2^-23 of themselves; below the smallest normal float they are
-// zero.
+// Bound: a weight is off by at most 1e-6 of the way it travelled (the sum of the sizes of its
+// missed moves), and 2^-22 of its own size for rounding, and 1e-8 of what the first missed move
+// would have been at the largest missed rate, for the steps left out. Moments are off by 2^-22 of
+// themselves; those below the smallest normal float are zero.
 //
 // SGD. The recurrence is linear: w_T = w_t prod d - u sum_k rate_(t+k) momentum^k prod_(l>k) d.
 #pragma once

@@ -10,6 +10,7 @@
 
 namespace elias {
 
+/// 0 <= momentum < 1, weight_decay >= 0.
 struct SgdSettings {
   float momentum = 0;
   float weight_decay = 0;

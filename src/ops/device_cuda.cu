@@ -21,7 +21,8 @@ void keep_freed_memory() {
 
 void check_call(cudaError_t result) {
   if (result == cudaSuccess) return;
-  throw InputError("the GPU reports: {} ({})", cudaGetErrorString(result), cudaGetErrorName(result));
+  throw InputError("the GPU reports: {} ({})", cudaGetErrorString(result),
+                   cudaGetErrorName(result));
 }
 
 cudaStream_t stream() {

@@ -16,7 +16,7 @@ namespace elias::cuda {
 
 inline constexpr int kWarp = 32;
 
-// --- vectors --------------------------------------------------------------------------------------
+// --- vectors -------------------------------------------------------------------------------------
 
 template <typename Vector>
 inline constexpr int kSize = sizeof(Vector) / sizeof(float);
@@ -29,7 +29,8 @@ __device__ inline float& part(float4& vector, int i) { return (&vector.x)[i]; }
 inline bool in_float4(std::initializer_list<ConstTensorView> views) {
   for (const ConstTensorView& view : views) {
     const bool first = reinterpret_cast<uintptr_t>(view.bytes()) % sizeof(float4) == 0;
-    if (!first || view.width() % 4 != 0 || (view.rows() > 1 && view.stride() % 4 != 0)) return false;
+    const bool others = view.rows() <= 1 || view.stride() % 4 == 0;
+    if (!first || !others || view.width() % 4 != 0) return false;
   }
   return true;
 }
@@ -52,7 +53,7 @@ inline Matrix<const float> matrix(const ConstTensorView& view) {
 }
 inline Matrix<float> matrix(const TensorView& view) { return {view.data<float>(), view.stride()}; }
 
-// --- reductions -----------------------------------------------------------------------------------
+// --- reductions ----------------------------------------------------------------------------------
 
 struct Add {
   __device__ float operator()(float a, float b) const { return a + b; }
@@ -92,7 +93,7 @@ __device__ float reduce_row(float value, Operation operation) {
   return value;
 }
 
-// --- spreading rows over threads ------------------------------------------------------------------
+// --- spreading rows over threads -----------------------------------------------------------------
 
 template <typename V, int threads, int held>
 struct RowShape {

@@ -1,10 +1,11 @@
 // Grouping by key on the GPU: a radix sort of pairs (key, position), which keeps the order of
 // equals, then the first pair of every key. How many groups there are must come back to the CPU,
 // which makes their tensors: this is the one place in ops/ where an operator waits for the device.
+#include <thrust/iterator/counting_iterator.h>
+#include <algorithm>
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
 
 #include "ops/lookup/key_groups.h"
 #include "ops/lookup/weighted_rows.cuh"
@@ -49,8 +50,10 @@ void with_scratch(const Call& call) {
 
 Tensor tensor_of(const void* from, int32_t size) {
   Tensor tensor({size}, DType::kInt32, Device::kCuda);
-  check_call(cudaMemcpyAsync(tensor.view().bytes(), from, size * sizeof(int32_t),
-                             cudaMemcpyDeviceToDevice, stream()));
+  if (size > 0) {
+    check_call(cudaMemcpyAsync(tensor.view().bytes(), from, size * sizeof(int32_t),
+                               cudaMemcpyDeviceToDevice, stream()));
+  }
   return tensor;
 }
 
@@ -58,8 +61,10 @@ Tensor tensor_of(const void* from, int32_t size) {
 
 KeyGroups group_by_key(const Context&, ConstTensorView keys, int64_t bound) {
   const auto n = static_cast<int32_t>(keys.shape().elements());
-  if (n == 0) return {tensor_of(nullptr, 0), Tensor({1}, DType::kInt32, Device::kCuda),
-                      tensor_of(nullptr, 0)};
+  if (n == 0) {
+    return {tensor_of(nullptr, 0), Tensor({1}, DType::kInt32, Device::kCuda),
+            tensor_of(nullptr, 0)};
+  }
   const auto pad = static_cast<uint32_t>(bound);
   const Scratch<uint32_t> pair_keys(n);
   const Scratch<uint32_t> sorted_keys(n);
@@ -70,10 +75,10 @@ KeyGroups group_by_key(const Context&, ConstTensorView keys, int64_t bound) {
   with_scratch([&](void* scratch, size_t& bytes) {
     return cub::DeviceRadixSort::SortPairs(scratch, bytes, pair_keys.data(), sorted_keys.data(),
                                            pair_positions.data(), positions.data(), n, 0,
-                                           std::bit_width(pad), stream());
+                                           std::max(1, std::bit_width(pad)), stream());
   });
 
-  // The pairs' own memory is free again, but for one offset more than there can be groups.
+  // The distinct keys go where the pairs' keys were; each with the place of its first pair.
   const Scratch<int32_t> offsets(int64_t{n} + 1);
   const Scratch<Sizes> sizes(1);
   with_scratch([&](void* scratch, size_t& bytes) {

@@ -5,10 +5,10 @@
 // guesses a threshold from a sample of the row, collects what ranks above it in one pass over the
 // row, and sorts that. Should these be less than k or too many to sort, it bisects the ranks and
 // passes over the row again: the guess makes it fast, not right.
-#include <bit>
-#include <cub/device/device_segmented_radix_sort.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <bit>
+#include <cub/device/device_segmented_radix_sort.cuh>
 
 #include "ops/cuda/rows.cuh"
 #include "ops/lookup/top_k.h"
@@ -33,7 +33,8 @@ __device__ Rank rank_of(float value, int64_t id) {
   return Rank{order_of(value)} << 32 | ~static_cast<uint32_t>(id);
 }
 
-// A value of that order or, where there is none, one between those above and those below it, or NaN.
+// A value of that order or, where there is none, one between those above and those below it, or
+// NaN.
 __device__ float value_of(Rank rank) {
   const auto order = static_cast<uint32_t>(rank >> 32);
   return __uint_as_float((order >> 31) != 0 ? order & 0x7fffffffU : ~order);
@@ -41,11 +42,18 @@ __device__ float value_of(Rank rank) {
 
 __device__ int32_t id_of(Rank rank) { return static_cast<int32_t>(~static_cast<uint32_t>(rank)); }
 
-// Sorts ranks [size] to fall; size is a power of two. All threads of the block call it.
+// Sorts ranks [size] to fall; size is a power of two. All threads of the block call it. Pairs less
+// than a warp apart are in 64 ranks that are the same warp's all the while, which then need not
+// wait for others.
 __device__ void sort_falling(Rank* ranks, int size) {
+  __syncthreads();
   for (int run = 2; run <= size; run *= 2) {
     for (int distance = run / 2; distance > 0; distance /= 2) {
-      __syncthreads();
+      if (distance >= kWarp) {
+        __syncthreads();
+      } else {
+        __syncwarp();
+      }
       for (int i = threadIdx.x; i < size / 2; i += kThreads) {
         const int low = 2 * i - (i & (distance - 1));
         const Rank a = ranks[low];
@@ -123,8 +131,8 @@ __global__ void __launch_bounds__(kThreads, 3)
   if (L <= kCapacity) {
     for (int i = threadIdx.x; i < found; i += kThreads) ranks[i] = rank_of(own[i], i);
   } else {
-    Rank low = 0;           // more than kCapacity are not below it
-    Rank high = ~Rank{0};   // less than k are not below it
+    Rank low = 0;          // more than kCapacity are not below it
+    Rank high = ~Rank{0};  // less than k are not below it
     Rank threshold = guess_threshold(own, L, k, ranks);
     for (;;) {
       found = collect(scores.row<Vector>(row), L / kSize<Vector>, threshold, ranks);
@@ -144,7 +152,7 @@ __global__ void __launch_bounds__(kThreads, 3)
   }
 }
 
-// --- the other way, for k too large for a block: sort the rows ------------------------------------
+// --- the other way, for k too large for a block: sort the rows -----------------------------------
 
 constexpr int64_t kMostToSort = int64_t{1} << 25;  // places at a time, which bounds the memory
 

@@ -9,7 +9,7 @@ constexpr int kThreads = 256;
 template <typename Vector>
 __global__ void __launch_bounds__(kThreads, 4)
     sum_lists(const int32_t* offsets, const int32_t* points, const float* weights,
-                          Matrix<const float> source, int64_t vectors, int W, Matrix<float> sums) {
+              Matrix<const float> source, int64_t vectors, int W, Matrix<float> sums) {
   const int64_t place = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (place >= vectors) return;
   const int64_t row = place / W;
@@ -25,8 +25,8 @@ void launch_sum_lists(ConstTensorView offsets, ConstTensorView points, ConstTens
   const int W = static_cast<int>(sums.width() / kSize<Vector>);
   const int64_t vectors = sums.rows() * W;
   launch(sum_lists<Vector>, ceil_div<int64_t>(vectors, kThreads), dim3(kThreads),
-         offsets.data<int32_t>(), points.data<int32_t>(),
-         weights ? weights.data<float>() : nullptr, matrix(source), vectors, W, matrix(sums));
+         offsets.data<int32_t>(), points.data<int32_t>(), weights ? weights.data<float>() : nullptr,
+         matrix(source), vectors, W, matrix(sums));
 }
 
 }  // namespace

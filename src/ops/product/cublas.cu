@@ -1,5 +1,5 @@
-// The algorithm for a product is asked of cuBLASLt once for each shape and kept: asking takes longer
-// than many a product, and the same algorithm gives the same bits.
+// The algorithm for a product is asked of cuBLASLt once for each shape and kept: asking takes
+// longer than many a product, and the same algorithm gives the same bits.
 #include "ops/product/cublas.cuh"
 
 #include <algorithm>
@@ -47,8 +47,8 @@ uint32_t alignment_of(const void* data) {
   return static_cast<uint32_t>(address & (~address + 1));
 }
 
-/// A product's description, which lives in place and needs no care. cuBLASLt reads it only, but does
-/// not say so.
+/// A product's description, which lives in place and needs no care. cuBLASLt reads it only, but
+/// does not say so.
 class Description {
  public:
   explicit Description(const Product& product) {
@@ -85,8 +85,7 @@ cublasLtMatmulAlgo_t ask_for_algorithm(const Product& product, Description& desc
   cublasLtMatmulPreferenceOpaque_t preference{};
   check_blas(cublasLtMatmulPreferenceInit(&preference));
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto value) {
-    check_blas(
-        cublasLtMatmulPreferenceSetAttribute(&preference, attribute, &value, sizeof(value)));
+    check_blas(cublasLtMatmulPreferenceSetAttribute(&preference, attribute, &value, sizeof(value)));
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(product.a));
@@ -106,10 +105,10 @@ cublasLtMatmulAlgo_t ask_for_algorithm(const Product& product, Description& desc
 }
 
 cublasLtMatmulAlgo_t algorithm_for(const Product& product, Description& description) {
-  const auto key = std::tuple(
-      product.m, product.n, product.k, product.type, product.a_stride, product.a_op,
-      product.b_stride, product.b_op, product.d_stride, epilogue_of(product), product.beta,
-      alignment_of(product.a), alignment_of(product.b), alignment_of(product.d));
+  const auto key = std::tuple(product.m, product.n, product.k, product.type, product.a_stride,
+                              product.a_op, product.b_stride, product.b_op, product.d_stride,
+                              epilogue_of(product), product.beta, alignment_of(product.a),
+                              alignment_of(product.b), alignment_of(product.d));
   static std::mutex mutex;
   static std::map<std::remove_const_t<decltype(key)>, cublasLtMatmulAlgo_t> known;
   const std::lock_guard lock(mutex);

@@ -24,8 +24,8 @@ __device__ uint32_t rounded_pair(float first, float second) {
 
 // A thread rounds 8 values: to [vectors of 8], of which a row has W, from [rows, width].
 template <bool kVectors>
-__global__ void round_values(Matrix<const float> from, int64_t rows, int64_t width,
-                             int64_t vectors, int64_t W, uint4* to) {
+__global__ void round_values(Matrix<const float> from, int64_t rows, int64_t width, int64_t vectors,
+                             int64_t W, uint4* to) {
   const int64_t place = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (place >= vectors) return;
   const int64_t row = place / W;
@@ -44,8 +44,8 @@ __global__ void round_values(Matrix<const float> from, int64_t rows, int64_t wid
       if (column + 4 + p < width) part(high, p) = source[column + 4 + p];
     }
   }
-  to[place] = {rounded_pair(low.x, low.y), rounded_pair(low.z, low.w),
-               rounded_pair(high.x, high.y), rounded_pair(high.z, high.w)};
+  to[place] = {rounded_pair(low.x, low.y), rounded_pair(low.z, low.w), rounded_pair(high.x, high.y),
+               rounded_pair(high.z, high.w)};
 }
 
 // Rounds a matrix to [round_up(rows), round_up(width)] in bf16.

@@ -1,5 +1,5 @@
-// Layer norm on the GPU: a row is a warp's, in its registers, between the passes over it. Rows too
-// long for that are a block's, which reads them again from cache.
+// Layer norm on the GPU: a row is in the registers of a warp or, if long, of a block, for all
+// passes over it. Rows too long for that are read again from cache.
 #include "ops/cuda/column_sums.cuh"
 #include "ops/cuda/rows.cuh"
 #include "ops/rows/layer_norm.h"
@@ -67,42 +67,50 @@ struct Chunk {
         dbias(dgain + D) {}
 };
 
-constexpr int kBackwardWarps = 4;
+// How a block goes about its rows: four warps, a row each at a time, or all threads a row.
+template <typename Shape>
+inline constexpr int kRowsAtATime = Shape::kThreads == kWarp ? 4 : 1;
 
-// to [W] = the sums of the warps' vectors, in the warps' order.
-template <int kHeld>
-__device__ void add_warps(const float4 (&own)[kHeld], int W, float* to) {
-  __shared__ float4 all[kBackwardWarps][kHeld * kWarp];
+// to [W] = the sums of those who had a row at a time each, in their order.
+template <typename Shape>
+__device__ void add_up(const float4 (&own)[Shape::kHeld], int W, float* to) {
+  constexpr int kAtATime = kRowsAtATime<Shape>;
+  __shared__ float4 all[kAtATime][Shape::kHeld * Shape::kThreads];
   __syncthreads();  // others may still read what was here before
 #pragma unroll
-  for (int j = 0; j < kHeld; ++j) all[threadIdx.y][threadIdx.x + j * kWarp] = own[j];
+  for (int j = 0; j < Shape::kHeld; ++j) {
+    all[threadIdx.y][threadIdx.x + j * Shape::kThreads] = own[j];
+  }
   __syncthreads();
-  for (int i = threadIdx.y * kWarp + threadIdx.x; i < W; i += kBackwardWarps * kWarp) {
+  const int first = threadIdx.y * Shape::kThreads + threadIdx.x;
+  for (int i = first; i < W; i += kAtATime * Shape::kThreads) {
     float4 sum = all[0][i];
-    for (int warp = 1; warp < kBackwardWarps; ++warp) {
-      for (int p = 0; p < 4; ++p) part(sum, p) += part(all[warp][i], p);
+    for (int other = 1; other < kAtATime; ++other) {
+      for (int p = 0; p < 4; ++p) part(sum, p) += part(all[other][i], p);
     }
     reinterpret_cast<float4*>(to)[i] = sum;
   }
 }
 
 // With u = (x - mean) * inverse and g = dy * gain: dx = inverse * (g - mean(g) - u * mean(g * u)).
-// A warp keeps the sums of dy * u and of dy over its rows in registers, too.
-template <int kHeld>
-__global__ void __launch_bounds__(kBackwardWarps* kWarp, 3)
+// The sums of dy * u and of dy over the rows stay in registers, too.
+template <typename Shape>
+__global__ void __launch_bounds__(Shape::kThreads* kRowsAtATime<Shape>,
+                                  Shape::kThreads == kWarp ? 3 : 1)
     backward_held(Matrix<const float> dy, Matrix<const float> x, const float* gain,
                   Statistics saved, int64_t rows, int64_t grain, int W, Matrix<float> dx,
                   float* partial) {
+  constexpr int kHeld = Shape::kHeld;
   const Chunk chunk(rows, grain, 4 * W, partial);
   const float per_value = 1.0F / static_cast<float>(4 * W);
   float4 dgain[kHeld] = {};
   float4 dbias[kHeld] = {};
-  for (int64_t row = chunk.begin + threadIdx.y; row < chunk.end; row += kBackwardWarps) {
+  for (int64_t row = chunk.begin + threadIdx.y; row < chunk.end; row += kRowsAtATime<Shape>) {
     float4 g[kHeld];  // at first dy
     float4 u[kHeld];  // at first x
 #pragma unroll
     for (int j = 0; j < kHeld; ++j) {
-      const int i = threadIdx.x + j * kWarp;
+      const int i = threadIdx.x + j * Shape::kThreads;
       g[j] = i < W ? dy.row<float4>(row)[i] : float4{};
       u[j] = i < W ? x.row<float4>(row)[i] : float4{};
     }
@@ -112,7 +120,7 @@ __global__ void __launch_bounds__(kBackwardWarps* kWarp, 3)
     float sum_gu = 0;
 #pragma unroll
     for (int j = 0; j < kHeld; ++j) {
-      const int i = threadIdx.x + j * kWarp;
+      const int i = threadIdx.x + j * Shape::kThreads;
       float4 scale = i < W ? reinterpret_cast<const float4*>(gain)[i] : float4{};
 #pragma unroll
       for (int p = 0; p < 4; ++p) {
@@ -124,11 +132,11 @@ __global__ void __launch_bounds__(kBackwardWarps* kWarp, 3)
         sum_gu += part(g[j], p) * part(u[j], p);
       }
     }
-    const float mean_g = reduce_warp(sum_g, Add()) * per_value;
-    const float mean_gu = reduce_warp(sum_gu, Add()) * per_value;
+    const float mean_g = reduce_row<Shape::kThreads>(sum_g, Add()) * per_value;
+    const float mean_gu = reduce_row<Shape::kThreads>(sum_gu, Add()) * per_value;
 #pragma unroll
     for (int j = 0; j < kHeld; ++j) {
-      const int i = threadIdx.x + j * kWarp;
+      const int i = threadIdx.x + j * Shape::kThreads;
 #pragma unroll
       for (int p = 0; p < 4; ++p) {
         part(g[j], p) = inverse * (part(g[j], p) - mean_g - part(u[j], p) * mean_gu);
@@ -136,13 +144,14 @@ __global__ void __launch_bounds__(kBackwardWarps* kWarp, 3)
       if (i < W) dx.row<float4>(row)[i] = g[j];
     }
   }
-  add_warps(dgain, W, chunk.dgain);
-  add_warps(dbias, W, chunk.dbias);
+  add_up<Shape>(dgain, W, chunk.dgain);
+  add_up<Shape>(dbias, W, chunk.dbias);
 }
 
 constexpr int kBackwardThreads = 256;
 
-// The same for rows of any width: a block does one row after the other and keeps its sums in memory.
+// The same for rows of any width: a block does one row after the other and keeps its sums in
+// memory.
 __global__ void backward_any(Matrix<const float> dy, Matrix<const float> x, const float* gain,
                              Statistics saved, int64_t rows, int64_t grain, int64_t D,
                              Matrix<float> dx, float* partial) {
@@ -179,8 +188,8 @@ void layer_norm(const Context&, ConstTensorView x, ConstTensorView gain, ConstTe
   const Statistics statistics{saved.mean.data<float>(), saved.inverse_deviation.data<float>()};
   with_row_shape(x.width(), in_float4({x, gain, bias, y}), [&](auto shape, int W) {
     using Shape = decltype(shape);
-    launch(normalise<Shape>, Shape::blocks(x.rows()), Shape::block(), matrix(x),
-           gain.data<float>(), bias.data<float>(), epsilon, x.rows(), W, matrix(y), statistics);
+    launch(normalise<Shape>, Shape::blocks(x.rows()), Shape::block(), matrix(x), gain.data<float>(),
+           bias.data<float>(), epsilon, x.rows(), W, matrix(y), statistics);
   });
 }
 
@@ -195,8 +204,9 @@ void layer_norm_backward(const Context&, ConstTensorView dy, ConstTensorView x,
   const Statistics statistics{saved.mean.data<float>(), saved.inverse_deviation.data<float>()};
   with_row_shape(D, in_float4({dy, x, gain, dx}), [&](auto shape, int W) {
     using Shape = decltype(shape);
-    if constexpr (Shape::kThreads == kWarp && Shape::kHeld > 0) {
-      launch(backward_held<Shape::kHeld>, chunks, dim3(kWarp, kBackwardWarps), matrix(dy),
+    // Beyond 256 threads there are not the registers for all that.
+    if constexpr (Shape::kHeld > 0 && Shape::kThreads <= 256) {
+      launch(backward_held<Shape>, chunks, dim3(Shape::kThreads, kRowsAtATime<Shape>), matrix(dy),
              matrix(x), gain.data<float>(), statistics, N, grain, W, matrix(dx), partial.data());
     } else {
       launch(backward_any, chunks, dim3(kBackwardThreads), matrix(dy), matrix(x),

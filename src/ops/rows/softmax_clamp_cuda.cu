@@ -1,5 +1,6 @@
 // Softmax and clamp on the GPU: a row is in registers for three passes (largest; sum of exp; scale
-// and clamp), each of which computes the exp anew. Rows too long for that are read again from cache.
+// and clamp), each of which computes the exp anew. Rows too long for that are read again from
+// cache.
 #include "ops/cuda/rows.cuh"
 #include "ops/rows/softmax_clamp.h"
 

@@ -54,7 +54,7 @@ class Place {
 };
 
 // As on the CPU, where moments among the denormal floats would be slow.
-__device__ float flushed(float moment) { return fabsf(moment) >= FLT_MIN ? moment : 0; }
+__device__ float flushed(float moment) { return fabsf(moment) < FLT_MIN ? 0 : moment; }
 
 template <typename Vector>
 __device__ void make_step(const AdamWStep& step, Vector gradient, Place<Vector> place) {
@@ -72,9 +72,8 @@ __device__ void make_step(const AdamWStep& step, Vector gradient, Place<Vector> 
 }
 
 template <typename Vector>
-__global__ void __launch_bounds__(kThreads)
-    step_all(AdamWStep step, Matrix<const float> gradient, int64_t vectors, int64_t W,
-             State state) {
+__global__ void __launch_bounds__(kThreads) step_all(AdamWStep step, Matrix<const float> gradient,
+                                                     int64_t vectors, int64_t W, State state) {
   const int64_t place = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (place >= vectors) return;
   const int64_t row = place / W;
@@ -125,8 +124,8 @@ static_assert(sizeof(Segment) == sizeof(AdamWSegment));
 template <typename Vector>
 __global__ void __launch_bounds__(kThreads)
     catch_up_rows(const int32_t* rows, const int32_t* done, const AdamWCatchUp* catch_ups,
-                  const Segment* segments, float epsilon, int32_t steps, int64_t vectors,
-                  int64_t W, State state, int32_t* done_steps) {
+                  const Segment* segments, float epsilon, int32_t steps, int64_t vectors, int64_t W,
+                  State state, int32_t* done_steps) {
   const int64_t index = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (index >= vectors) return;
   const int64_t r = index / W;
@@ -163,8 +162,8 @@ __global__ void gather(const int32_t* from, const int32_t* rows, int64_t R, int3
 
 template <typename T>
 void send(const std::vector<T>& from, void* to) {
-  check_call(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice,
-                             stream()));
+  check_call(
+      cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream()));
 }
 
 // body(Vector(), vectors, W): how `rows` rows of `width` floats are cut.
@@ -233,13 +232,13 @@ void adamw_catch_up(const Context& context, const AdamWSettings& settings, const
 void adamw_rows(const Context&, const AdamWSettings& settings, const RateHistory& rates,
                 const RowGradient& gradient, AdamWState state, TensorView done_steps) {
   const AdamWStep scalars(settings, rates.rate(rates.steps()), rates.steps());
-  with_vectors(
-      in_float4({gradient.source, state.weights, state.first_moment, state.second_moment}),
-      gradient.size(), state.weights.width(), [&](auto vector, int64_t vectors, int64_t W) {
-        launch(step_rows<decltype(vector)>, ceil_div<int64_t>(vectors, kThreads), dim3(kThreads),
-               scalars, static_cast<int32_t>(rates.steps()), Terms(gradient), vectors, W,
-               State(state), done_steps.data<int32_t>());
-      });
+  with_vectors(in_float4({gradient.source, state.weights, state.first_moment, state.second_moment}),
+               gradient.size(), state.weights.width(),
+               [&](auto vector, int64_t vectors, int64_t W) {
+                 launch(step_rows<decltype(vector)>, ceil_div<int64_t>(vectors, kThreads),
+                        dim3(kThreads), scalars, static_cast<int32_t>(rates.steps()),
+                        Terms(gradient), vectors, W, State(state), done_steps.data<int32_t>());
+               });
 }
 
 }  // namespace elias::cuda

@@ -3,9 +3,9 @@
     ops_cuda.py BENCH
 
 BENCH is the program ops_cuda_bench of the preset cuda; Python needs PyTorch. Operators that move
-memory are held to the bandwidth of a device-to-device copy, matrix products to the rate of PyTorch's
-product of bf16 matrices, both measured before and after in this run. One line of JSON a result, then
-a table.
+memory are held to the bandwidth of a device-to-device copy, matrix products to the rate of
+PyTorch's product of bf16 matrices, both measured before and after in this run. One line of JSON a
+result, then a table.
 """
 
 import argparse
@@ -72,9 +72,11 @@ def main():
     for name, figures in ours.items():
         seconds, operations = figures["seconds"], figures["operations"]
         if operations:
-            reached, ceiling, unit, wanted = operations / seconds / 1e12, rate / 1e12, "TFLOP/s", 0.85
+            reached, ceiling = operations / seconds / 1e12, rate / 1e12
+            unit, wanted = "TFLOP/s", 0.85
         else:
-            reached, ceiling, unit, wanted = figures["bytes"] / seconds / 1e9, bandwidth / 1e9, "GB/s", 0.8
+            reached, ceiling = figures["bytes"] / seconds / 1e9, bandwidth / 1e9
+            unit, wanted = "GB/s", 0.8
         ratio = reached / ceiling
         print(json.dumps({"benchmark": f"{name}, on CUDA", "ratio": round(ratio, 3),
                           "wanted": wanted, "milliseconds": round(seconds * 1000, 4),

@@ -1,7 +1,7 @@
 # The CUDA toolkit, which is not of Debian: only the preset cuda asks for it.
 #
-# The runtime is linked statically, cuBLASLt (500 MB) is not. Programs may be carried to a machine with
-# a GPU: libraries beside them are found first, then those of the toolkit.
+# The runtime is linked statically, cuBLASLt (500 MB) is not. Programs may be carried to a machine
+# with a GPU: libraries beside them are found first, then those of the toolkit.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES 90) # Hopper
 endif()

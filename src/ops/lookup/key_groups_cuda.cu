@@ -66,6 +66,7 @@ KeyGroups group_by_key(const Context&, ConstTensorView keys, int64_t bound) {
             tensor_of(nullptr, 0)};
   }
   const auto pad = static_cast<uint32_t>(bound);
+  const int bits = std::max(1, static_cast<int>(std::bit_width(pad)));
   const Scratch<uint32_t> pair_keys(n);
   const Scratch<uint32_t> sorted_keys(n);
   const Scratch<int32_t> pair_positions(n);
@@ -75,7 +76,7 @@ KeyGroups group_by_key(const Context&, ConstTensorView keys, int64_t bound) {
   with_scratch([&](void* scratch, size_t& bytes) {
     return cub::DeviceRadixSort::SortPairs(scratch, bytes, pair_keys.data(), sorted_keys.data(),
                                            pair_positions.data(), positions.data(), n, 0,
-                                           std::max(1, std::bit_width(pad)), stream());
+                                           bits, stream());
   });
 
   // The distinct keys go where the pairs' keys were; each with the place of its first pair.

@@ -34,8 +34,8 @@ __global__ void round_values(Matrix<const float> from, int64_t rows, int64_t wid
   float4 high{};
   if (row < rows && kVectors && column + kMultiple <= width) {
     const float4* source = from.row<float4>(row) + column / 4;
-    low = source[0];
-    high = source[1];
+    low = __ldcs(source);  // past the cache, where the rounded values are to stay for the product
+    high = __ldcs(source + 1);
   } else if (row < rows) {
     const float* source = from.row<float>(row);
 #pragma unroll

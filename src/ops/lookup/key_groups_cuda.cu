@@ -1,6 +1,6 @@
 // Grouping by key on the GPU: a radix sort of pairs (key, position), which keeps the order of
 // equals, then the first pair of every key. How many groups there are must come back to the CPU,
-// which makes their tensors: this is the one place in ops/ where an operator waits for the device.
+// which makes their tensors: here an operator waits for the device.
 #include <thrust/iterator/counting_iterator.h>
 #include <algorithm>
 #include <bit>
@@ -75,8 +75,8 @@ KeyGroups group_by_key(const Context&, ConstTensorView keys, int64_t bound) {
          pair_keys.data(), pair_positions.data());
   with_scratch([&](void* scratch, size_t& bytes) {
     return cub::DeviceRadixSort::SortPairs(scratch, bytes, pair_keys.data(), sorted_keys.data(),
-                                           pair_positions.data(), positions.data(), n, 0,
-                                           bits, stream());
+                                           pair_positions.data(), positions.data(), n, 0, bits,
+                                           stream());
   });
 
   // The distinct keys go where the pairs' keys were; each with the place of its first pair.

@@ -7,7 +7,7 @@
 // passes over the row again: the guess makes it fast, not right.
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
-#include <bit>
+#include <algorithm>
 #include <cub/device/device_segmented_radix_sort.cuh>
 
 #include "ops/cuda/rows.cuh"

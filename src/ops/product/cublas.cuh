@@ -20,7 +20,7 @@ struct Product {
   cublasOperation_t b_op;
   float* d;
   int64_t d_stride;
-  const float* bias = nullptr;
+  const float* bias = nullptr;  // at 16 bytes
   bool relu = false;
   float beta = 0;
 };

@@ -92,6 +92,25 @@ int64_t summed(int64_t size, Precision precision) {
   return precision == Precision::kBFloat16 ? round_up<int64_t>(size, kMultiple) : size;
 }
 
+/// A bias as cuBLASLt reads it, at 16 bytes: in place, or a copy of a part of a vector.
+class AlignedBias {
+ public:
+  explicit AlignedBias(ConstTensorView bias)
+      : data_(bias ? bias.data<float>() : nullptr),
+        copy_(reinterpret_cast<uintptr_t>(data_) % 16 == 0 ? 0 : bias.width()) {
+    if (copy_.data() == nullptr) return;
+    check_call(cudaMemcpyAsync(copy_.data(), data_, bias.width() * sizeof(float),
+                               cudaMemcpyDeviceToDevice, stream()));
+    data_ = copy_.data();
+  }
+
+  const float* data() const { return data_; }
+
+ private:
+  const float* data_;
+  Scratch<float> copy_;
+};
+
 // y = act(bias), which is what a product over nothing leaves.
 __global__ void fill(const float* bias, bool relu, int64_t rows, int64_t width, Matrix<float> y) {
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -101,12 +120,13 @@ __global__ void fill(const float* bias, bool relu, int64_t rows, int64_t width, 
 }
 
 // y [N, outer] = act(x [N, inner] times the packed weights + bias).
-void multiply_rows(ConstTensorView x, const PackedWeights& w, const float* bias, bool relu,
+void multiply_rows(ConstTensorView x, const PackedWeights& w, ConstTensorView bias, bool relu,
                    TensorView y) {
   if (y.shape().elements() == 0) return;
+  const AlignedBias added(bias);
   if (w.inner() == 0) {
-    launch(fill, ceil_div<int64_t>(y.shape().elements(), kThreads), dim3(kThreads), bias, relu,
-           y.rows(), y.width(), matrix(y));
+    launch(fill, ceil_div<int64_t>(y.shape().elements(), kThreads), dim3(kThreads), added.data(),
+           relu, y.rows(), y.width(), matrix(y));
     return;
   }
   const Rounded rows(x, w.precision());
@@ -122,7 +142,7 @@ void multiply_rows(ConstTensorView x, const PackedWeights& w, const float* bias,
             .b_op = CUBLAS_OP_N,
             .d = y.data<float>(),
             .d_stride = y.stride(),
-            .bias = bias,
+            .bias = added.data(),
             .relu = relu});
 }
 
@@ -194,12 +214,12 @@ PackedWeights pack_weights(const Context& context, ConstTensorView w, PackedFor 
 
 void linear(const Context&, ConstTensorView x, const PackedWeights& w, ConstTensorView bias,
             Activation activation, TensorView y) {
-  multiply_rows(x, w, bias ? bias.data<float>() : nullptr, activation == Activation::kRelu, y);
+  multiply_rows(x, w, bias, activation == Activation::kRelu, y);
 }
 
 void linear_input_gradient(const Context&, ConstTensorView dy, const PackedWeights& w,
                            TensorView dx) {
-  multiply_rows(dy, w, nullptr, false, dx);
+  multiply_rows(dy, w, {}, false, dx);
 }
 
 void linear_weight_gradient(const Context&, ConstTensorView dy, ConstTensorView x,

@@ -1,7 +1,8 @@
 // AdamW on the GPU: a thread a vector of four weights, which are read and written once.
 //
 // What rows must make up for is a matter of a few numbers for each row. They are computed on the
-// CPU, as for CPU tensors, and sent along.
+// CPU, as for CPU tensors, and sent along, for which the steps the rows have done must come back: a
+// catch-up waits for the device.
 #include <cfloat>
 #include <vector>
 

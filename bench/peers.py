@@ -10,10 +10,11 @@ ONE_THREAD = {name: "1" for name in
               ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
 
 
-def run(command):
-    """Runs a program that prints one JSON object, with numeric libraries held to one thread."""
+def run(command, environment=None):
+    """Runs a program that prints one JSON object; numeric libraries are held to one thread, unless
+    the environment says otherwise."""
     output = subprocess.run(command, check=True, capture_output=True, text=True,
-                            env=os.environ | ONE_THREAD).stdout
+                            env=os.environ | ONE_THREAD | (environment or {})).stdout
     return json.loads(output)
 
 

@@ -66,7 +66,7 @@ void score(const float* x, const float* w, size_t stride, size_t width, const fl
     dot_rows(x, rows, ahead, width, dots);
     for (size_t r = 0; r < HWY_MIN(kRows, end - k); ++r) {
       const int32_t id = ids[k + r];
-      z[k + r] = id < 0 ? 0.0F : bias == nullptr ? dots[r] : dots[r] + bias[id];
+      z[k + r] = id < 0 ? 0.0F : dots[r] + (bias == nullptr ? 0.0F : bias[id]);
     }
   }
 }
@@ -83,14 +83,17 @@ void gather_dot(const Context& context, ConstTensorView x, ConstTensorView w, Co
   const auto kernel = ELIAS_BY_ISA(score)(context.isa());
   const size_t K = ids.width();
   // A shortlist is cut too, so that all threads serve a single point with a long one.
-  const size_t block = 4 * rows_per_chunk(w.width());
+  const size_t block = std::min(std::max<size_t>(1, K), 4 * rows_per_chunk(w.width()));
   const size_t blocks = chunk_count(K, block);
-  context.pool().for_each(ids.rows() * blocks, [&](size_t unit) {
-    const size_t point = unit / blocks;
-    const size_t begin = unit % blocks * block;
-    kernel(x.data<float>() + point * x.stride(), w.data<float>(), w.stride(), w.width(),
-           bias ? bias.data<float>() : nullptr, ids.data<int32_t>() + point * ids.stride(), begin,
-           std::min(K, begin + block), K, z.data<float>() + point * z.stride());
+  const size_t grain = rows_per_chunk(block * w.width());
+  context.pool().for_chunks(ids.rows() * blocks, grain, [&](size_t, size_t first, size_t last) {
+    for (size_t unit = first; unit < last; ++unit) {
+      const size_t point = unit / blocks;
+      const size_t begin = unit % blocks * block;
+      kernel(x.data<float>() + point * x.stride(), w.data<float>(), w.stride(), w.width(),
+             bias ? bias.data<float>() : nullptr, ids.data<int32_t>() + point * ids.stride(), begin,
+             std::min(K, begin + block), K, z.data<float>() + point * z.stride());
+    }
   });
 }
 
@@ -98,18 +101,22 @@ void gather_dot_input_gradient(const Context& context, ConstTensorView dz, Const
                                ConstTensorView ids, TensorView dx) {
   const auto kernel = sum_terms_for(context.isa());
   const size_t N = ids.shape()[0];
+  const size_t K = ids.width();
   const size_t columns = columns_per_sum(N, w.width());
   const size_t blocks = chunk_count(w.width(), columns);
-  context.pool().for_each(N * blocks, [&](size_t unit) {
-    const size_t point = unit / blocks;
-    const size_t column = unit % blocks * columns;
-    const WeightedRows rows{.points = ids.data<int32_t>() + point * ids.stride(),
-                            .weights = dz.data<float>() + point * dz.stride(),
-                            .size = static_cast<size_t>(ids.width()),
-                            .source = w.data<float>() + column,
-                            .stride = static_cast<size_t>(w.stride()),
-                            .width = std::min(columns, w.width() - column)};
-    kernel(rows, 0, rows.size, dx.data<float>() + point * dx.stride() + column);
+  const size_t grain = rows_per_chunk(columns * (1 + K));
+  context.pool().for_chunks(N * blocks, grain, [&](size_t, size_t first, size_t last) {
+    for (size_t unit = first; unit < last; ++unit) {
+      const size_t point = unit / blocks;
+      const size_t column = unit % blocks * columns;
+      const WeightedRows rows{.points = ids.data<int32_t>() + point * ids.stride(),
+                              .weights = dz.data<float>() + point * dz.stride(),
+                              .size = K,
+                              .source = w.data<float>() + column,
+                              .stride = static_cast<size_t>(w.stride()),
+                              .width = std::min(columns, w.width() - column)};
+      kernel(rows, 0, K, dx.data<float>() + point * dx.stride() + column);
+    }
   });
 }
 

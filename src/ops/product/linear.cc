@@ -24,6 +24,12 @@ namespace {
 constexpr DType kFloat = DType::kFloat32;
 constexpr int64_t kAny = Operand::kAny;
 
+// The type that rows given as `view` must have: float32, or what they are if bf16 is allowed too.
+DType rows_type(const ConstTensorView& view, Precision precision) {
+  const bool rounded = precision == Precision::kBFloat16 && view.dtype() == DType::kBFloat16;
+  return rounded ? DType::kBFloat16 : kFloat;
+}
+
 // Panels differ between instruction sets, and between the two uses.
 void check_packing(std::string_view op, const Context& context, const PackedWeights& w,
                    PackedFor use, Device device) {
@@ -56,10 +62,11 @@ PackedWeights pack_weights(const Context& context, ConstTensorView w, PackedFor 
 void linear(const Context& context, ConstTensorView x, const PackedWeights& w, ConstTensorView bias,
             Activation activation, TensorView y) {
   constexpr std::string_view kOp = "linear";
-  const Device device = check(kOp, {{"x", x, kFloat, {kAny, w.inner()}}});
+  const Operand rows{"x", x, rows_type(x, w.precision()), {kAny, w.inner()}};
+  const Device device = check(kOp, {rows});
   check_packing(kOp, context, w, PackedFor::kForward, device);
-  check(kOp, {{"x", x, kFloat, {kAny, w.inner()}}, {"y", y, kFloat, {x.rows(), w.outer()}}});
-  if (bias) check(kOp, {{"x", x, kFloat, {kAny, kAny}}, {"bias", bias, kFloat, {w.outer()}}});
+  check(kOp, {rows, {"y", y, rows_type(y, w.precision()), {x.rows(), w.outer()}}});
+  if (bias) check(kOp, {rows, {"bias", bias, kFloat, {w.outer()}}});
   if constexpr (kCudaBuilt) {
     if (device == Device::kCuda) return cuda::linear(context, x, w, bias, activation, y);
   }
@@ -69,9 +76,10 @@ void linear(const Context& context, ConstTensorView x, const PackedWeights& w, C
 void linear_input_gradient(const Context& context, ConstTensorView dy, const PackedWeights& w,
                            TensorView dx) {
   constexpr std::string_view kOp = "linear, input gradient";
-  const Device device = check(kOp, {{"dy", dy, kFloat, {kAny, w.inner()}}});
+  const Operand rows{"dy", dy, rows_type(dy, w.precision()), {kAny, w.inner()}};
+  const Device device = check(kOp, {rows});
   check_packing(kOp, context, w, PackedFor::kInputGradient, device);
-  check(kOp, {{"dy", dy, kFloat, {kAny, kAny}}, {"dx", dx, kFloat, {dy.rows(), w.outer()}}});
+  check(kOp, {rows, {"dx", dx, rows_type(dx, w.precision()), {dy.rows(), w.outer()}}});
   if constexpr (kCudaBuilt) {
     if (device == Device::kCuda) return cuda::linear_input_gradient(context, dy, w, dx);
   }
@@ -81,9 +89,10 @@ void linear_input_gradient(const Context& context, ConstTensorView dy, const Pac
 void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTensorView x,
                             Precision precision, TensorView dw) {
   constexpr std::string_view kOp = "linear, weight gradient";
-  check(kOp, {{"dy", dy, kFloat, {kAny, kAny}}, {"x", x, kFloat, {kAny, kAny}}});
-  const Device device = check(kOp, {{"dy", dy, kFloat, {kAny, kAny}},
-                                    {"x", x, kFloat, {dy.rows(), kAny}},
+  const Operand rows{"dy", dy, rows_type(dy, precision), {kAny, kAny}};
+  check(kOp, {rows, {"x", x, rows_type(x, precision), {kAny, kAny}}});
+  const Device device = check(kOp, {rows,
+                                    {"x", x, rows_type(x, precision), {dy.rows(), kAny}},
                                     {"dw", dw, kFloat, {dy.width(), x.width()}}});
   if constexpr (kCudaBuilt) {
     if (device == Device::kCuda) return cuda::linear_weight_gradient(context, dy, x, precision, dw);

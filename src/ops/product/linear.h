@@ -60,7 +60,8 @@ class PackedWeights {
 PackedWeights pack_weights(const Context& context, ConstTensorView w, PackedFor use,
                            Precision precision);
 
-/// y [N, O] = act(x [N, D] W' + bias [O]); a bias that is not given counts as zero. All float32.
+/// y [N, O] = act(x [N, D] W' + bias [O]); a bias that is not given counts as zero; it is float32.
+/// What ReLU makes of a NaN is a NaN on the CPU, and may be 0 on a GPU.
 void linear(const Context& context, ConstTensorView x, const PackedWeights& w, ConstTensorView bias,
             Activation activation, TensorView y);
 
@@ -68,11 +69,11 @@ void linear(const Context& context, ConstTensorView x, const PackedWeights& w, C
 void linear_input_gradient(const Context& context, ConstTensorView dy, const PackedWeights& w,
                            TensorView dx);
 
-/// dw [O, D] += dy [N, O]' x [N, D].
+/// dw [O, D] += dy [N, O]' x [N, D]; dw is float32.
 void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTensorView x,
                             Precision precision, TensorView dw);
 
-/// db [O] += the sum of the rows of dy [N, O].
+/// db [O] += the sum of the rows of dy [N, O], both float32.
 void linear_bias_gradient(const Context& context, ConstTensorView dy, TensorView db);
 
 }  // namespace elias

@@ -1,16 +1,38 @@
 // A linear layer on the CPU: its three products are one product, with other operands transposed.
 #include "ops/product/linear.h"
 #include "ops/product/product.h"
+#include "ops/rows/convert.h"
 
 namespace elias::cpu {
 namespace {
 
+// Rows to read as floats: themselves, or a converted copy.
+class FloatRows {
+ public:
+  FloatRows(const Context& context, ConstTensorView rows) : view_(rows) {
+    if (rows.dtype() == DType::kFloat32) return;
+    copy_ = Tensor(rows.shape(), DType::kFloat32);
+    elias::convert(context, rows, copy_);
+    view_ = copy_;
+  }
+  const ConstTensorView* operator->() const { return &view_; }
+  Matrix matrix(bool transposed) const { return {view_.data<float>(), view_.stride(), transposed}; }
+
+ private:
+  Tensor copy_;
+  ConstTensorView view_;
+};
+
 // Rows of `rows` times packed weights.
 void rows_times_weights(const Context& context, ConstTensorView rows, const PackedWeights& w,
                         const SumRule& rule, TensorView result) {
-  multiply(context, product_kernel(w.isa(), w.precision()),
-           {rows.data<float>(), rows.stride(), /*transposed=*/false}, rows.rows(), w.inner(),
-           w.data(), w.outer(), rule, result.data<float>(), result.stride());
+  const FloatRows left(context, rows);
+  Tensor floats;  // where the result is not
+  if (result.dtype() != DType::kFloat32) floats = Tensor(result.shape(), DType::kFloat32);
+  const TensorView sums = floats ? floats.view() : result;
+  multiply(context, product_kernel(w.isa(), w.precision()), left.matrix(/*transposed=*/false),
+           left->rows(), w.inner(), w.data(), w.outer(), rule, sums.data<float>(), sums.stride());
+  if (floats) elias::convert(context, floats, result);
 }
 
 }  // namespace
@@ -41,13 +63,15 @@ void linear_input_gradient(const Context& context, ConstTensorView dy, const Pac
 void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTensorView x,
                             Precision precision, TensorView dw) {
   const ProductKernel& kernel = product_kernel(context.isa(), precision);
+  const FloatRows left(context, dy);
+  const FloatRows right(context, x);
   const int64_t N = dy.shape()[0];
-  const Matrix right{x.data<float>(), x.stride(), /*transposed=*/false};
-  const Tensor packed_x = pack_right(context, kernel, right, N, x.width());
+  const Tensor packed_x =
+      pack_right(context, kernel, right.matrix(/*transposed=*/false), N, x.width());
   SumRule rule;
   rule.accumulate = true;
-  multiply(context, kernel, {dy.data<float>(), dy.stride(), /*transposed=*/true}, dy.width(), N,
-           packed_x, x.width(), rule, dw.data<float>(), dw.stride());
+  multiply(context, kernel, left.matrix(/*transposed=*/true), dy.width(), N, packed_x, x.width(),
+           rule, dw.data<float>(), dw.stride());
 }
 
 }  // namespace elias::cpu

@@ -1,15 +1,17 @@
-// Dropout on the CPU: the random words of a few hundred values at a time are made in cache, then
+// Dropout on the CPU: the random words of some thousand values at a time are made in cache, then
 // compared with the rate. Value i of x, counted row by row, is decided by word i % 4 of
 // philox({i / 4, stream}, seed): dropped if below rate * 2^32.
 #include <algorithm>
 
 #include "ops/cpu_runs.h"
+#include "ops/cpu_streaming.h"
 #include "ops/rows/dropout.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/rows/dropout_cpu.cc"
 #include "ops/simd/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "ops/simd/philox-inl.h"
@@ -21,7 +23,7 @@ namespace {
 
 // `count` values, of which the first is number `first` of its tensor.
 void dropout_run(const float* x, uint64_t first, size_t count, float rate, DropoutKey key,
-                 float* y) {
+                 bool streaming, float* y) {
   constexpr size_t kValues = 512;
   const Lanes d;
   const hn::RebindToUnsigned<Lanes> words_of;
@@ -32,12 +34,14 @@ void dropout_run(const float* x, uint64_t first, size_t count, float rate, Dropo
     const size_t values = std::min(kValues, count - begin);
     const uint64_t index = first + begin;
     const uint64_t block = index / 4;
+    // What comes next is fetched while words are made.
+    for (size_t i = 0; i < kValues; i += 16) hwy::Prefetch(x + begin + kValues + i);
     philox_words(key.seed, key.stream, block, (index + values + 3) / 4 - block, words);
     const uint32_t* own = words + index % 4;
     for_lanes(values, [&](size_t i, size_t n) {
       const auto dropped = hn::Lt(hn::LoadU(words_of, own + i), threshold);
       const auto value = hn::Mul(load(d, x + begin + i, n), scale);
-      store(hn::IfThenZeroElse(hn::RebindMask(d, dropped), value), d, y + begin + i, n);
+      store(hn::IfThenZeroElse(hn::RebindMask(d, dropped), value), d, y + begin + i, n, streaming);
     });
   }
 }
@@ -52,8 +56,11 @@ namespace elias::cpu {
 void dropout(const Context& context, ConstTensorView x, float rate, DropoutKey key, TensorView y) {
   const auto kernel = ELIAS_BY_ISA(dropout_run)(context.isa());
   const size_t width = x.width();
+  const bool streaming = streams(y, {x});
   for_runs(context.pool(), {x, y}, [&](const Run& run) {
-    kernel(run.of<float>(x), run.row * width + run.column, run.count, rate, key, run.of<float>(y));
+    kernel(run.of<float>(x), run.row * width + run.column, run.count, rate, key, streaming,
+           run.of<float>(y));
+    if (streaming) finish_streaming();
   });
 }
 

@@ -1,5 +1,6 @@
 // ReLU on the CPU: one pass over memory, which bounds it.
 #include "ops/cpu_runs.h"
+#include "ops/cpu_streaming.h"
 #include "ops/rows/relu.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -14,20 +15,20 @@ HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {
 namespace {
 
-void relu_run(const float* x, size_t count, float* y) {
+void relu_run(const float* x, size_t count, bool streaming, float* y) {
   const Lanes d;
   for_lanes(count, [&](size_t i, size_t n) {
     const auto value = load(d, x + i, n);
     // Not Max, which may make 0 of a NaN.
-    store(hn::IfThenZeroElse(hn::Lt(value, hn::Zero(d)), value), d, y + i, n);
+    store(hn::IfThenZeroElse(hn::Lt(value, hn::Zero(d)), value), d, y + i, n, streaming);
   });
 }
 
-void backward_run(const float* dy, const float* y, size_t count, float* dx) {
+void backward_run(const float* dy, const float* y, size_t count, bool streaming, float* dx) {
   const Lanes d;
   for_lanes(count, [&](size_t i, size_t n) {
     const auto positive = hn::Gt(load(d, y + i, n), hn::Zero(d));
-    store(hn::IfThenElseZero(positive, load(d, dy + i, n)), d, dx + i, n);
+    store(hn::IfThenElseZero(positive, load(d, dy + i, n)), d, dx + i, n, streaming);
   });
 }
 
@@ -40,14 +41,19 @@ namespace elias::cpu {
 
 void relu(const Context& context, ConstTensorView x, TensorView y) {
   const auto kernel = ELIAS_BY_ISA(relu_run)(context.isa());
-  for_runs(context.pool(), {x, y},
-           [&](const Run& run) { kernel(run.of<float>(x), run.count, run.of<float>(y)); });
+  const bool streaming = streams(y, {x});
+  for_runs(context.pool(), {x, y}, [&](const Run& run) {
+    kernel(run.of<float>(x), run.count, streaming, run.of<float>(y));
+    if (streaming) finish_streaming();
+  });
 }
 
 void relu_backward(const Context& context, ConstTensorView dy, ConstTensorView y, TensorView dx) {
   const auto kernel = ELIAS_BY_ISA(backward_run)(context.isa());
+  const bool streaming = streams(dx, {dy, y});
   for_runs(context.pool(), {dy, y, dx}, [&](const Run& run) {
-    kernel(run.of<float>(dy), run.of<float>(y), run.count, run.of<float>(dx));
+    kernel(run.of<float>(dy), run.of<float>(y), run.count, streaming, run.of<float>(dx));
+    if (streaming) finish_streaming();
   });
 }
 

@@ -1,17 +1,20 @@
 // Softmax and clamp on the CPU: a row is read from memory once and is in cache for three passes
-// (largest; exp and sum; scale and clamp). The backward pass computes the exp anew, twice: that is
-// cheaper than memory for the probabilities.
+// (largest; exp and sum; scale and clamp), during which the next row is fetched. The backward pass
+// computes the exp anew, twice: that is cheaper than memory for the probabilities.
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "ops/cpu_chunks.h"
+#include "ops/cpu_streaming.h"
 #include "ops/rows/softmax_clamp.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/rows/softmax_clamp_cpu.cc"
 #include "ops/simd/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "ops/simd/exp-inl.h"
@@ -51,31 +54,34 @@ float largest_of(const float* z, size_t width) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(max0, max1), hn::Max(max2, max3))));
 }
 
-// s = min(1, scale * exp(z) / sum(exp(z))) over one row; stores log(sum(exp(z))).
-void softmax_row(const float* z, size_t width, float scale, float* s, float* log_sum) {
+// s = min(1, scale * exp(z) / sum(exp(z))) over one row; stores log(sum(exp(z))). The values of exp
+// are kept in `work`, which may be s, unless that is stored past the caches.
+void softmax_row(const float* z, const float* z_next, size_t width, float scale, bool streaming,
+                 float* work, float* s, float* log_sum) {
   const Lanes d;
   const float largest = largest_of(z, width);
   // A row that is left out altogether has the sum 0, about any centre but its own.
   const float centre = largest == kLeftOut ? 0 : largest;
   const auto centres = hn::Set(d, centre);
   const float sum = sum_of(width, [&](size_t i, size_t n) {
+    hwy::Prefetch(z_next + i);
     const auto value = exp_not_above_zero(d, hn::Sub(load_scores(d, z + i, n), centres));
-    store(value, d, s + i, n);
+    store(value, d, work + i, n);
     return value;
   });
   const auto factor = hn::Set(d, sum == 0 ? 0 : scale / sum);
   const auto one = hn::Set(d, 1.0F);
   for_lanes(width, [&](size_t i, size_t n) {
-    const auto value = hn::Mul(load(d, s + i, n), factor);
+    const auto value = hn::Mul(load(d, work + i, n), factor);
     // Not Min, which would make 1 of a NaN.
-    store(hn::IfThenElse(hn::Gt(value, one), one, value), d, s + i, n);
+    store(hn::IfThenElse(hn::Gt(value, one), one, value), d, s + i, n, streaming);
   });
   *log_sum = centre + std::log(sum);
 }
 
 // With p = softmax(z) and g = scale * ds where scale * p <= 1, else 0: dz = p * (g - sum(g * p)).
-void backward_row(const float* ds, const float* z, size_t width, float log_sum, float scale,
-                  float* dz) {
+void backward_row(const float* ds, const float* z, const float* ds_next, const float* z_next,
+                  size_t width, float log_sum, float scale, bool streaming, float* dz) {
   const Lanes d;
   // A row that is left out altogether: any centre but its own makes every p zero.
   const auto centre = hn::Set(d, log_sum == kLeftOut ? 0 : log_sum);
@@ -89,12 +95,14 @@ void backward_row(const float* ds, const float* z, size_t width, float log_sum, 
     return hn::IfThenZeroElse(clamped, hn::Mul(scales, load(d, ds + i, n)));
   };
   const auto mean = hn::Set(d, sum_of(width, [&](size_t i, size_t n) {
+                              hwy::Prefetch(z_next + i);
+                              hwy::Prefetch(ds_next + i);
                               const auto p = probability(i, n);
                               return hn::Mul(passed(i, n, p), p);
                             }));
   for_lanes(width, [&](size_t i, size_t n) {
     const auto p = probability(i, n);
-    store(hn::Mul(p, hn::Sub(passed(i, n, p), mean)), d, dz + i, n);
+    store(hn::Mul(p, hn::Sub(passed(i, n, p), mean)), d, dz + i, n, streaming);
   });
 }
 
@@ -111,11 +119,17 @@ void softmax_clamp(const Context& context, ConstTensorView z, float scale, Tenso
   const size_t width = z.width();
   // Not rows(), which is 0 where there are no columns: a row of none has a log_sum too.
   const size_t rows = z.shape()[0];
+  const bool streaming = streams(s, {z});
   context.pool().for_chunks(rows, rows_per_chunk(width), [&](size_t, size_t begin, size_t end) {
+    thread_local std::vector<float> scratch;
+    if (streaming) scratch.resize(std::max(scratch.size(), width));
     for (size_t row = begin; row < end; ++row) {
-      kernel(z.data<float>() + row * z.stride(), width, scale, s.data<float>() + row * s.stride(),
-             log_sum.data<float>() + row);
+      float* own = s.data<float>() + row * s.stride();
+      const size_t after = std::min(row + 1, end - 1);
+      kernel(z.data<float>() + row * z.stride(), z.data<float>() + after * z.stride(), width, scale,
+             streaming, streaming ? scratch.data() : own, own, log_sum.data<float>() + row);
     }
+    if (streaming) finish_streaming();
   });
 }
 
@@ -123,11 +137,15 @@ void softmax_clamp_backward(const Context& context, ConstTensorView ds, ConstTen
                             ConstTensorView log_sum, float scale, TensorView dz) {
   const auto kernel = ELIAS_BY_ISA(backward_row)(context.isa());
   const size_t width = z.width();
+  const bool streaming = streams(dz, {ds, z});
   context.pool().for_chunks(z.rows(), rows_per_chunk(width), [&](size_t, size_t begin, size_t end) {
     for (size_t row = begin; row < end; ++row) {
-      kernel(ds.data<float>() + row * ds.stride(), z.data<float>() + row * z.stride(), width,
-             log_sum.data<float>()[row], scale, dz.data<float>() + row * dz.stride());
+      const size_t after = std::min(row + 1, end - 1);
+      kernel(ds.data<float>() + row * ds.stride(), z.data<float>() + row * z.stride(),
+             ds.data<float>() + after * ds.stride(), z.data<float>() + after * z.stride(), width,
+             log_sum.data<float>()[row], scale, streaming, dz.data<float>() + row * dz.stride());
     }
+    if (streaming) finish_streaming();
   });
 }
 

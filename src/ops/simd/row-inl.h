@@ -44,6 +44,15 @@ HWY_INLINE void store(Vector value, Lanes d, float* to, size_t n) {
   }
 }
 
+// As store, or past the caches (ops/cpu_streaming.h), which only whole, aligned vectors can.
+HWY_INLINE void store(Vector value, Lanes d, float* to, size_t n, bool streaming) {
+  if (streaming && HWY_LIKELY(n == hn::Lanes(d))) {
+    hn::Stream(value, d, to);
+  } else {
+    store(value, d, to, n);
+  }
+}
+
 // body(i, n) for every vector of a row, in order.
 template <typename Body>
 HWY_INLINE void for_lanes(size_t width, const Body& body) {

@@ -1,8 +1,8 @@
 // The weighted sum of a list of rows, for kernels of any instruction set.
 //
-// As many columns as registers can hold are summed over the whole list before they are written, so
-// the sum is stored once and every column adds its terms in the order of the list, whatever the
-// width of a vector.
+// Rows come from memory, the sum stays in the cache: it is gone through once for every four rows,
+// and each row is read from end to end at once, which suits memory better than several passes over
+// the list. Every column adds its terms in the order of the list, whatever the width of a vector.
 #if defined(ELIAS_OPS_SIMD_WEIGHTED_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ELIAS_OPS_SIMD_WEIGHTED_ROWS_INL_H_
 #undef ELIAS_OPS_SIMD_WEIGHTED_ROWS_INL_H_
@@ -19,60 +19,60 @@
 HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {
 
-// Half the registers of AVX2 and AVX-512 hold sums.
-inline constexpr size_t kSumVectors = HWY_MAX_BYTES == 64 ? 16 : 8;
+// A row, its weight, and a row that is needed soon.
+struct WeightedRow {
+  const float* row;
+  const float* ahead;
+  float weight;
+};
 
-// Terms ahead of which rows are called into the cache. These may belong to the next list: lists lie
-// one behind the other.
-inline constexpr size_t kTermsAhead = 4;
-
-// sum[i] for `vectors` whole vectors of columns from `column` on.
-template <size_t vectors>
-HWY_INLINE void sum_columns(const WeightedRows& rows, size_t begin, size_t end, size_t column,
-                            float* HWY_RESTRICT sum) {
+// Adds `count` weighted rows to sum [width], or sets it to them if it is new; calls for the rows
+// ahead meanwhile.
+template <size_t count>
+HWY_INLINE void add_rows(const WeightedRow* rows, size_t width, bool is_new,
+                         float* HWY_RESTRICT sum) {
+  constexpr size_t kLine = 16;  // values of a cache line
   const Lanes d;
   const size_t lanes = hn::Lanes(d);
-  const float* source = rows.source + column;
-  Vector sums[vectors];
-  for (size_t v = 0; v < vectors; ++v) sums[v] = hn::Zero(d);
-  for (size_t e = begin; e < end; ++e) {
-    if (e + kTermsAhead < rows.size && rows.points[e + kTermsAhead] >= 0) {
-      const float* ahead = source + rows.points[e + kTermsAhead] * rows.stride;
-      for (size_t i = 0; i < vectors * lanes; i += 16) hwy::Prefetch(ahead + i);
+  const auto add = [&](size_t i, size_t n) HWY_ATTR {
+    auto value = is_new ? hn::Zero(d) : load(d, sum + i, n);
+    for (size_t r = 0; r < count; ++r) {
+      value = hn::MulAdd(hn::Set(d, rows[r].weight), load(d, rows[r].row + i, n), value);
     }
-    if (rows.points[e] < 0) continue;
-    const float* row = source + rows.points[e] * rows.stride;
-    const auto weight = hn::Set(d, rows.weights == nullptr ? 1.0F : rows.weights[e]);
-    for (size_t v = 0; v < vectors; ++v) {
-      sums[v] = hn::MulAdd(weight, hn::LoadU(d, row + v * lanes), sums[v]);
-    }
+    store(value, d, sum + i, n);
+  };
+  size_t i = 0;
+  for (; i + kLine <= width; i += kLine) {
+    for (size_t r = 0; r < count; ++r) hwy::Prefetch(rows[r].ahead + i);
+    for (size_t j = 0; j < kLine; j += lanes) add(i + j, lanes);
   }
-  for (size_t v = 0; v < vectors; ++v) hn::StoreU(sums[v], d, sum + column + v * lanes);
+  for (; i < width; i += lanes) add(i, HWY_MIN(lanes, width - i));
 }
 
 // sum [width] = the terms [begin, end) of `rows`, added up in order.
 HWY_INLINE void sum_terms(const WeightedRows& rows, size_t begin, size_t end,
                           float* HWY_RESTRICT sum) {
-  const Lanes d;
-  const size_t lanes = hn::Lanes(d);
-  size_t column = 0;
-  for (; column + kSumVectors * lanes <= rows.width; column += kSumVectors * lanes) {
-    sum_columns<kSumVectors>(rows, begin, end, column, sum);
+  constexpr size_t kRows = 4;
+  WeightedRow next[kRows];
+  size_t count = 0;
+  bool is_new = true;
+  for (size_t e = begin; e < end; ++e) {
+    if (rows.points[e] < 0) continue;
+    const float* row = rows.source + rows.points[e] * rows.stride;
+    // Lists lie one behind the other: what is ahead may be of the next.
+    const bool more = e + kRows < rows.size && rows.points[e + kRows] >= 0;
+    next[count++] = {.row = row,
+                     .ahead = more ? rows.source + rows.points[e + kRows] * rows.stride : row,
+                     .weight = rows.weights == nullptr ? 1.0F : rows.weights[e]};
+    if (count < kRows) continue;
+    add_rows<kRows>(next, rows.width, is_new, sum);
+    is_new = false;
+    count = 0;
   }
-  for (; column + 4 * lanes <= rows.width; column += 4 * lanes) {
-    sum_columns<4>(rows, begin, end, column, sum);
-  }
-  for (; column < rows.width; column += lanes) {
-    const size_t n = HWY_MIN(lanes, rows.width - column);
-    auto columns = hn::Zero(d);
-    for (size_t e = begin; e < end; ++e) {
-      if (rows.points[e] < 0) continue;
-      const float* row = rows.source + rows.points[e] * rows.stride + column;
-      const auto weight = hn::Set(d, rows.weights == nullptr ? 1.0F : rows.weights[e]);
-      columns = hn::MulAdd(weight, load(d, row, n), columns);
-    }
-    store(columns, d, sum + column, n);
-  }
+  if (count == 3) return add_rows<3>(next, rows.width, is_new, sum);
+  if (count == 2) return add_rows<2>(next, rows.width, is_new, sum);
+  if (count == 1) return add_rows<1>(next, rows.width, is_new, sum);
+  if (is_new) add_rows<0>(next, rows.width, is_new, sum);
 }
 
 }  // namespace elias::cpu::HWY_NAMESPACE

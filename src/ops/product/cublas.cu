@@ -60,7 +60,7 @@ class Description {
     const auto& [m, n, k] = std::tie(product.m, product.n, product.k);
     init(a, product.type, product.a_op, m, k, product.a_stride);
     init(b, product.type, product.b_op, k, n, product.b_stride);
-    init(d, CUDA_R_32F, CUBLAS_OP_N, m, n, product.d_stride);
+    init(d, product.d_type, CUBLAS_OP_N, m, n, product.d_stride);
   }
 
   cublasLtMatmulDescOpaque_t operation{};
@@ -106,9 +106,10 @@ cublasLtMatmulAlgo_t ask_for_algorithm(const Product& product, Description& desc
 
 cublasLtMatmulAlgo_t algorithm_for(const Product& product, Description& description) {
   const auto key = std::tuple(product.m, product.n, product.k, product.type, product.a_stride,
-                              product.a_op, product.b_stride, product.b_op, product.d_stride,
-                              epilogue_of(product), product.beta, alignment_of(product.a),
-                              alignment_of(product.b), alignment_of(product.d));
+                              product.a_op, product.b_stride, product.b_op, product.d_type,
+                              product.d_stride, epilogue_of(product), product.beta,
+                              alignment_of(product.a), alignment_of(product.b),
+                              alignment_of(product.d));
   static std::mutex mutex;
   static std::map<std::remove_const_t<decltype(key)>, cublasLtMatmulAlgo_t> known;
   const std::lock_guard lock(mutex);

@@ -18,14 +18,15 @@ struct Product {
   const void* b;
   int64_t b_stride;
   cublasOperation_t b_op;
-  float* d;
+  void* d;
+  cudaDataType_t d_type;  // CUDA_R_32F, or CUDA_R_16BF if a and b are so
   int64_t d_stride;
-  const float* bias = nullptr;  // at 16 bytes
+  const void* bias = nullptr;  // of the type of d, at 16 bytes
   bool relu = false;
   float beta = 0;
 };
 
-/// Sums are float32, and so are products of float32 operands: they are not rounded on the way.
+/// Sums are float32, and so are products of float32 operands: they are not rounded on the way to d.
 void multiply(const Product& product);
 
 }  // namespace elias::cuda

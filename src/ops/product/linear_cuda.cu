@@ -1,15 +1,15 @@
 // Matrix products on the GPU, through cuBLASLt.
 //
-// Weights are packed as they are, [O, D], for both uses. For kBFloat16, operands are copied to bf16
-// with zeros behind them up to multiples of 8 in both directions: fast kernels want rows at 16
-// bytes, and zeros in the direction of the sum change nothing. The result is written as float32 by
-// the product itself.
+// Weights are packed as they are, [O, D], for both uses. Fast kernels for bf16 want rows at 16
+// bytes, and as many values to sum over: rows given in bf16 that are so go into the product as they
+// are. All others, and the weights, are copied to bf16 with zeros behind them up to multiples of 8,
+// which change no sum. The result is written in its own type by the product itself.
 #include <cuda_bf16.h>
 
 #include "ops/cuda/column_sums.cuh"
-#include "ops/cuda/rows.cuh"
 #include "ops/product/cublas.cuh"
 #include "ops/product/linear.h"
+#include "ops/rows/convert.cuh"
 
 namespace elias::cuda {
 namespace {
@@ -17,122 +17,95 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int64_t kMultiple = 8;
 
-__device__ uint32_t rounded_pair(float first, float second) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
-  return reinterpret_cast<const uint32_t&>(pair);
+cudaDataType_t type_of(DType dtype) {
+  return dtype == DType::kBFloat16 ? CUDA_R_16BF : CUDA_R_32F;
+}
+cudaDataType_t type_of(Precision precision) {
+  return precision == Precision::kBFloat16 ? CUDA_R_16BF : CUDA_R_32F;
 }
 
-// A thread rounds 8 values: to [vectors of 8], of which a row has W, from [rows, width].
-template <bool kVectors>
-__global__ void round_values(Matrix<const float> from, int64_t rows, int64_t width, int64_t vectors,
-                             int64_t W, uint4* to) {
-  const int64_t place = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (place >= vectors) return;
-  const int64_t row = place / W;
-  const int64_t column = place % W * kMultiple;
-  float4 low{};
-  float4 high{};
-  if (row < rows && kVectors && column + kMultiple <= width) {
-    const float4* source = from.row<float4>(row) + column / 4;
-    low = __ldcs(source);  // past the cache, where the rounded values are to stay for the product
-    high = __ldcs(source + 1);
-  } else if (row < rows) {
-    const float* source = from.row<float>(row);
-#pragma unroll
-    for (int p = 0; p < 4; ++p) {
-      if (column + p < width) part(low, p) = source[column + p];
-      if (column + 4 + p < width) part(high, p) = source[column + 4 + p];
-    }
-  }
-  to[place] = {rounded_pair(low.x, low.y), rounded_pair(low.z, low.w), rounded_pair(high.x, high.y),
-               rounded_pair(high.z, high.w)};
-}
+bool at_16_bytes(const void* data) { return reinterpret_cast<uintptr_t>(data) % 16 == 0; }
 
-// Rounds a matrix to [round_up(rows), round_up(width)] in bf16.
-void round_matrix(ConstTensorView from, void* to) {
-  const int64_t W = ceil_div<int64_t>(from.width(), kMultiple);
-  const int64_t vectors = round_up<int64_t>(from.rows(), kMultiple) * W;
-  const bool aligned = reinterpret_cast<uintptr_t>(from.bytes()) % sizeof(float4) == 0 &&
-                       (from.stride() % 4 == 0 || from.rows() <= 1);
-  launch(aligned ? round_values<true> : round_values<false>, ceil_div<int64_t>(vectors, kThreads),
-         dim3(kThreads), matrix(from), from.rows(), from.width(), vectors, W,
-         static_cast<uint4*>(to));
-}
-
-/// A matrix as an operand of a product, rounded where the precision wants it.
-class Rounded {
+/// Rows as an operand of a product: in place, or a copy.
+class Rows {
  public:
-  Rounded(ConstTensorView matrix, Precision precision)
-      : stride_(matrix.stride()),
-        data_(matrix.bytes()),
-        copy_(precision == Precision::kBFloat16 ? round_up<int64_t>(matrix.rows(), kMultiple) *
-                                                      round_up<int64_t>(matrix.width(), kMultiple)
-                                                : 0) {
-    if (precision == Precision::kFloat32) return;
-    round_matrix(matrix, copy_.data());
-    stride_ = round_up<int64_t>(matrix.width(), kMultiple);
+  Rows(ConstTensorView rows, Precision precision)
+      : stride_(rows.stride()),
+        data_(rows.bytes()),
+        copy_(fit(rows, precision) ? 0
+                                   : rows.rows() * round_up<int64_t>(rows.width(), kMultiple)) {
+    if (copy_.data() == nullptr) return;
+    stride_ = round_up<int64_t>(rows.width(), kMultiple);
     data_ = copy_.data();
+    convert_padded(rows, copy_.data(), DType::kBFloat16, stride_, rows.rows(), stride_);
   }
 
   const void* data() const { return data_; }
   int64_t stride() const { return stride_; }
 
  private:
+  static bool fit(const ConstTensorView& rows, Precision precision) {
+    if (precision == Precision::kFloat32) return true;
+    return rows.dtype() == DType::kBFloat16 && at_16_bytes(rows.bytes()) &&
+           rows.stride() % kMultiple == 0 && rows.width() % kMultiple == 0;
+  }
+
   int64_t stride_;
   const void* data_;
   Scratch<__nv_bfloat16> copy_;
 };
 
-cudaDataType_t type_of(Precision precision) {
-  return precision == Precision::kBFloat16 ? CUDA_R_16BF : CUDA_R_32F;
-}
-
-// What a sum runs over: to the end of the zeros.
-int64_t summed(int64_t size, Precision precision) {
-  return precision == Precision::kBFloat16 ? round_up<int64_t>(size, kMultiple) : size;
-}
-
-/// A bias as cuBLASLt reads it, at 16 bytes: in place, or a copy of a part of a vector.
-class AlignedBias {
+/// A bias as cuBLASLt reads it: at 16 bytes and of the type of y. In place, or a copy.
+class Bias {
  public:
-  explicit AlignedBias(ConstTensorView bias)
-      : data_(bias ? bias.data<float>() : nullptr),
-        copy_(reinterpret_cast<uintptr_t>(data_) % 16 == 0 ? 0 : bias.width()) {
+  Bias(ConstTensorView bias, DType dtype)
+      : data_(bias ? bias.bytes() : nullptr),
+        copy_(dtype == DType::kFloat32 && at_16_bytes(data_) || !bias
+                  ? 0
+                  : bias.width() * static_cast<int64_t>(size_of(dtype))) {
     if (copy_.data() == nullptr) return;
-    check_call(cudaMemcpyAsync(copy_.data(), data_, bias.width() * sizeof(float),
-                               cudaMemcpyDeviceToDevice, stream()));
     data_ = copy_.data();
+    convert_padded(bias, copy_.data(), dtype, bias.width(), 1, bias.width());
   }
 
-  const float* data() const { return data_; }
+  const void* data() const { return data_; }
 
  private:
-  const float* data_;
-  Scratch<float> copy_;
+  const void* data_;
+  Scratch<std::byte> copy_;
 };
 
 // y = act(bias), which is what a product over nothing leaves.
-__global__ void fill(const float* bias, bool relu, int64_t rows, int64_t width, Matrix<float> y) {
+template <typename T>
+__global__ void fill(const float* bias, bool relu, int64_t rows, int64_t width, T* y,
+                     int64_t stride) {
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (i >= rows * width) return;
   const float value = bias == nullptr ? 0 : bias[i % width];
-  y.row<float>(i / width)[i % width] = relu && value < 0 ? 0 : value;
+  y[i / width * stride + i % width] = static_cast<T>(relu && value < 0 ? 0 : value);
+}
+
+template <typename T>
+void fill_rows(ConstTensorView bias, bool relu, TensorView y) {
+  launch(fill<T>, ceil_div<int64_t>(y.shape().elements(), kThreads), dim3(kThreads),
+         bias ? bias.data<float>() : nullptr, relu, y.rows(), y.width(),
+         static_cast<T*>(y.bytes()), y.stride());
 }
 
 // y [N, outer] = act(x [N, inner] times the packed weights + bias).
 void multiply_rows(ConstTensorView x, const PackedWeights& w, ConstTensorView bias, bool relu,
                    TensorView y) {
   if (y.shape().elements() == 0) return;
-  const AlignedBias added(bias);
   if (w.inner() == 0) {
-    launch(fill, ceil_div<int64_t>(y.shape().elements(), kThreads), dim3(kThreads), added.data(),
-           relu, y.rows(), y.width(), matrix(y));
+    (y.dtype() == DType::kFloat32 ? fill_rows<float> : fill_rows<__nv_bfloat16>)(bias, relu, y);
     return;
   }
-  const Rounded rows(x, w.precision());
+  const Bias added(bias, y.dtype());
+  const Rows rows(x, w.precision());
+  const bool padded = w.precision() == Precision::kBFloat16;
   multiply({.m = w.outer(),
             .n = x.rows(),
-            .k = summed(w.inner(), w.precision()),
+            .k = padded ? round_up<int64_t>(w.inner(), kMultiple) : w.inner(),
             .type = type_of(w.precision()),
             .a = w.data().bytes(),
             .a_stride = w.data().stride(),
@@ -140,7 +113,8 @@ void multiply_rows(ConstTensorView x, const PackedWeights& w, ConstTensorView bi
             .b = rows.data(),
             .b_stride = rows.stride(),
             .b_op = CUBLAS_OP_N,
-            .d = y.data<float>(),
+            .d = y.bytes(),
+            .d_type = type_of(y.dtype()),
             .d_stride = y.stride(),
             .bias = added.data(),
             .relu = relu});
@@ -192,22 +166,13 @@ void add_column_sums(ConstTensorView dy, TensorView db) {
 
 PackedWeights pack_weights(const Context& context, ConstTensorView w, PackedFor use,
                            Precision precision) {
-  const int64_t O = w.rows();
-  const int64_t D = w.width();
-  Tensor data;
-  if (precision == Precision::kBFloat16) {
-    data = Tensor({round_up<int64_t>(O, kMultiple), round_up<int64_t>(D, kMultiple)},
-                  DType::kBFloat16, Device::kCuda);
-    round_matrix(w, data.view().bytes());
-  } else {
-    data = Tensor({O, D}, DType::kFloat32, Device::kCuda);
-    const size_t width = D * sizeof(float);
-    if (data.shape().elements() > 0) {
-      check_call(cudaMemcpy2DAsync(data.view().bytes(), width, w.bytes(),
-                                   w.stride() * sizeof(float), width, O, cudaMemcpyDeviceToDevice,
-                                   stream()));
-    }
-  }
+  const int64_t O = w.shape()[0];
+  const int64_t D = w.shape()[1];
+  const int64_t multiple = precision == Precision::kBFloat16 ? kMultiple : 1;
+  const DType dtype = precision == Precision::kBFloat16 ? DType::kBFloat16 : DType::kFloat32;
+  Tensor data({round_up(O, multiple), round_up(D, multiple)}, dtype, Device::kCuda);
+  const TensorView to = data;
+  convert_padded(w, to.bytes(), dtype, to.stride(), to.rows(), to.width());
   const bool forward = use == PackedFor::kForward;
   return {use, precision, context.isa(), forward ? D : O, forward ? O : D, std::move(data)};
 }
@@ -225,11 +190,11 @@ void linear_input_gradient(const Context&, ConstTensorView dy, const PackedWeigh
 void linear_weight_gradient(const Context&, ConstTensorView dy, ConstTensorView x,
                             Precision precision, TensorView dw) {
   if (dw.shape().elements() == 0 || x.rows() == 0) return;
-  const Rounded left(x, precision);
-  const Rounded right(dy, precision);
+  const Rows left(x, precision);
+  const Rows right(dy, precision);
   multiply({.m = dw.width(),
             .n = dw.rows(),
-            .k = summed(x.rows(), precision),
+            .k = x.rows(),
             .type = type_of(precision),
             .a = left.data(),
             .a_stride = left.stride(),
@@ -237,7 +202,8 @@ void linear_weight_gradient(const Context&, ConstTensorView dy, ConstTensorView 
             .b = right.data(),
             .b_stride = right.stride(),
             .b_op = CUBLAS_OP_T,
-            .d = dw.data<float>(),
+            .d = dw.bytes(),
+            .d_type = CUDA_R_32F,
             .d_stride = dw.stride(),
             .beta = 1});
 }

@@ -3,9 +3,9 @@
     ops_cuda.py BENCH
 
 BENCH is the program ops_cuda_bench of the preset cuda; Python needs PyTorch. Operators that move
-memory are held to the bandwidth of a device-to-device copy, matrix products to the rate of
-PyTorch's product of bf16 matrices, both measured before and after in this run. One line of JSON a
-result, then a table.
+memory are held to the bandwidth of a device-to-device copy, matrix products to PyTorch's product of
+the same matrices, in bf16 or float32 as a whole, all measured before and after in this run. One line
+of JSON a result, then a table.
 """
 
 import argparse
@@ -43,17 +43,27 @@ def copy_bandwidth():
     return 2 * source.nbytes / seconds
 
 
-def product_rate():
-    """Floating-point operations a second; inputs take turns, so that none is in cache."""
-    xs = [torch.randn(N, D, device="cuda", dtype=torch.bfloat16) for _ in range(4)]
-    w = torch.randn(O, D, device="cuda", dtype=torch.bfloat16)
-    y = torch.empty(N, O, device="cuda", dtype=torch.bfloat16)
-    seconds = median_seconds(lambda call: torch.mm(xs[call % 4], w.T, out=y))
-    return 2 * N * D * O / seconds
+def product_rates(kind, dtype):
+    """Floating-point operations a second of each form; inputs take turns, so that none is in cache.
+    """
+    x, dy = (torch.randn(4, N, width, device="cuda", dtype=dtype) for width in (D, O))
+    w, bias = (torch.randn(shape, device="cuda", dtype=dtype) for shape in ((O, D), (O,)))
+    y, dx, dw = (torch.empty(shape, device="cuda", dtype=dtype)
+                 for shape in ((N, O), (N, D), (O, D)))
+    forms = {
+        "linear": lambda call: torch.mm(x[call % 4], w.T, out=y),
+        "linear with bias and ReLU":
+            lambda call: torch._addmm_activation(bias, x[call % 4], w.T, out=y),
+        "linear input gradient": lambda call: torch.mm(dy[call % 4], w, out=dx),
+        "linear weight gradient": lambda call: torch.mm(dy[call % 4].T, x[call % 4], out=dw),
+    }
+    return {f"{form}, {kind}": 2 * N * D * O / median_seconds(body) for form, body in forms.items()}
 
 
 def ceilings():
-    figures = copy_bandwidth(), product_rate()
+    """By the names of products; that of the others is "copy"."""
+    figures = {"copy": copy_bandwidth(), **product_rates("bf16", torch.bfloat16),
+               **product_rates("float32", torch.float32)}
     torch.cuda.empty_cache()
     return figures
 
@@ -65,26 +75,30 @@ def main():
     before = ceilings()
     ours = json.loads(subprocess.run([args.bench], check=True, stdout=subprocess.PIPE).stdout)
     after = ceilings()
-    bandwidth, rate = (max(pair) for pair in zip(before, after))
-    spread = [max(pair) / min(pair) - 1 for pair in zip(before, after)]
+    best = {name: max(before[name], after[name]) for name in before}
 
     table = []
     for name, figures in ours.items():
         seconds, operations = figures["seconds"], figures["operations"]
         if operations:
-            reached, ceiling = operations / seconds / 1e12, rate / 1e12
-            unit, wanted = "TFLOP/s", 0.85
+            peer = name.removesuffix(", float32 rows")  # rounds them before, which the peer need not
+            reached, ceiling = operations / seconds / 1e12, best[peer] / 1e12
+            unit, wanted = "TFLOP/s", 0.85 if peer == name else None
         else:
-            reached, ceiling = figures["bytes"] / seconds / 1e9, bandwidth / 1e9
+            reached, ceiling = figures["bytes"] / seconds / 1e9, best["copy"] / 1e9
             unit, wanted = "GB/s", 0.8
         ratio = reached / ceiling
         print(json.dumps({"benchmark": f"{name}, on CUDA", "ratio": round(ratio, 3),
-                          "wanted": wanted, "milliseconds": round(seconds * 1000, 4),
+                          **({"wanted": wanted} if wanted else {}),
+                          "milliseconds": round(seconds * 1000, 4),
                           "reached": round(reached, 1), "ceiling": round(ceiling, 1), "unit": unit,
                           "machine": torch.cuda.get_device_name()}))
         table.append(f"{name:42} {seconds * 1000:9.3f} ms {reached:9.1f} {unit:8} {ratio:6.2f}")
-    print(f"\ncopy {bandwidth / 1e9:.0f} GB/s (before and after differ by {spread[0]:.1%}), "
-          f"PyTorch's product {rate / 1e12:.0f} TFLOP/s ({spread[1]:.1%})")
+    print("\nceilings, and by how much they differ before and after:")
+    for name, figure in best.items():
+        spread = figure / min(before[name], after[name]) - 1
+        print(f"{name:42} {figure / (1e9 if name == 'copy' else 1e12):9.1f} {spread:6.1%}")
+    print()
     print("\n".join(table))
 
 

@@ -18,6 +18,7 @@
 #include "ops/lookup/gather_dot.h"
 #include "ops/lookup/top_k.h"
 #include "ops/product/linear.h"
+#include "ops/rows/convert.h"
 #include "ops/rows/layer_norm.h"
 #include "ops/rows/softmax_clamp.h"
 #include "ops/update/adamw.h"
@@ -199,48 +200,66 @@ class Bench {
     Tensor weights = random_floats(shape);
     Tensor first = empty(shape);
     Tensor second = empty(shape);
+    Tensor rounded = empty(shape, DType::kBFloat16);
+    measure("convert", 6.0 * static_cast<double>(shape.elements()),
+            [&] { convert(context_, gradient, rounded); });
     measure("adamw", 7 * 4.0 * static_cast<double>(shape.elements()), [&] {
       adamw(context_, {}, 1e-4F, 1, gradient, {weights, first, second});
     });
   }
 
-  // Inputs take turns, so that none is in cache.
+  // The three forms of a product. Names say the precision and, if it is another, the type of the
+  // rows.
   void products() {
+    products(Precision::kBFloat16, DType::kBFloat16, "bf16");
+    products(Precision::kBFloat16, kFloat, "bf16, float32 rows");
+    products(Precision::kFloat32, kFloat, "float32");
+  }
+
+  // Inputs take turns, so that none is in cache.
+  void products(Precision precision, DType dtype, const std::string& type) {
     constexpr int kTurns = 4;
     const int64_t N = 32768;
     const int64_t D = 768;
     const int64_t O = 3072;
     const double operations = 2.0 * static_cast<double>(N * D * O);
-    const double in = 4.0 * static_cast<double>(N * D);
-    const double out = 4.0 * static_cast<double>(N * O);
-    const double both = 4.0 * static_cast<double>(O * D);
-    const Tensor x = random_floats({kTurns * N, D});
-    const Tensor dy = random_floats({kTurns * N, O});
+    const double bytes = static_cast<double>(size_of(dtype)) * static_cast<double>(N * (D + O)) +
+                         4.0 * static_cast<double>(O * D);
+    const Tensor x = random_rows({kTurns * N, D}, dtype);
+    const Tensor dy = random_rows({kTurns * N, O}, dtype);
     const Tensor w = random_floats({O, D});
     const Tensor bias = random_floats({O});
-    Tensor y = empty({N, O});
-    Tensor dx = empty({N, D});
+    Tensor y = empty({N, O}, dtype);
+    Tensor dx = empty({N, D}, dtype);
     Tensor dw = empty({O, D});
-    Tensor db = empty({O});
     const auto turn = [&](const Tensor& all, int call) {
       const int64_t begin = call % kTurns * N;
       return all.view().slice(begin, begin + N);
     };
-    for (const Precision precision : {Precision::kBFloat16, Precision::kFloat32}) {
-      const std::string type = precision == Precision::kBFloat16 ? "bf16" : "float32";
-      const PackedWeights forward = pack_weights(context_, w, PackedFor::kForward, precision);
-      const PackedWeights back = pack_weights(context_, w, PackedFor::kInputGradient, precision);
-      measure("linear, " + type, in + out + both, operations, [&](int call) {
-        linear(context_, turn(x, call), forward, bias, Activation::kRelu, y);
-      });
-      measure("linear input gradient, " + type, in + out + both, operations,
-              [&](int call) { linear_input_gradient(context_, turn(dy, call), back, dx); });
-      measure("linear weight gradient, " + type, in + out + both, operations, [&](int call) {
-        linear_weight_gradient(context_, turn(dy, call), turn(x, call), precision, dw);
-      });
-    }
-    measure("linear bias gradient", out, 0,
+    const PackedWeights forward = pack_weights(context_, w, PackedFor::kForward, precision);
+    const PackedWeights back = pack_weights(context_, w, PackedFor::kInputGradient, precision);
+    measure("linear, " + type, bytes, operations,
+            [&](int call) { linear(context_, turn(x, call), forward, {}, Activation::kNone, y); });
+    measure("linear with bias and ReLU, " + type, bytes, operations, [&](int call) {
+      linear(context_, turn(x, call), forward, bias, Activation::kRelu, y);
+    });
+    measure("linear input gradient, " + type, bytes, operations,
+            [&](int call) { linear_input_gradient(context_, turn(dy, call), back, dx); });
+    measure("linear weight gradient, " + type, bytes, operations, [&](int call) {
+      linear_weight_gradient(context_, turn(dy, call), turn(x, call), precision, dw);
+    });
+    if (precision != Precision::kFloat32) return;
+    Tensor db = empty({O});
+    measure("linear bias gradient", 4.0 * static_cast<double>(N * O), 0,
             [&](int call) { linear_bias_gradient(context_, turn(dy, call), db); });
+  }
+
+  Tensor random_rows(Shape shape, DType dtype) {
+    Tensor floats = random_floats(shape);
+    if (dtype == kFloat) return floats;
+    Tensor rows = empty(shape, dtype);
+    convert(context_, floats, rows);
+    return rows;
   }
 
   ThreadPool pool_;

@@ -99,10 +99,13 @@ TEST_P(LongRowsTest, GatherDot) {
 
 // Rows in order are those a sample tells least about.
 TEST_P(LongRowsTest, TopK) {
-  const int64_t k = 100;
-  for (const int64_t L : {4096, 4097, 5000, 262144, 300001, 600000}) {
+  const std::pair<int64_t, int64_t> sizes[] = {
+      {400, 100},  {399, 100},  {2048, 256},   {2049, 257},   {8192, 32},   {8192, 200},
+      {8193, 1},   {8193, 256}, {16384, 300},  {16383, 512},  {16388, 32},  {4096, 100},
+      {4097, 100}, {5000, 100}, {262144, 100}, {300001, 100}, {600000, 100}};
+  for (const auto& [L, k] : sizes) {
     for (const bool in_order : {false, true}) {
-      SCOPED_TRACE(testing::Message() << "L=" << L << " in order: " << in_order);
+      SCOPED_TRACE(testing::Message() << "L=" << L << " k=" << k << " in order: " << in_order);
       Tensor scores = random_floats({2, L}, L);
       for (int64_t i = 0; in_order && i < 2 * L; ++i) {
         scores.span<float>()[i] = static_cast<float>(i < L ? i : -i);

@@ -58,8 +58,10 @@ __global__ void __launch_bounds__(kThreads, 4)
   const int64_t column = place % W;
   const int32_t* id = ids.data + point * ids.stride;
   const float* weight = dz.row<float>(point);
-  dx.row<Vector>(point)[column] = sum_terms<Vector>(
-      0, ids.K, [=](int64_t k) { return id[k]; }, [=](int64_t k) { return weight[k]; }, w, column);
+  const auto sum = sum_terms<Vector, 1>(
+      0, ids.K, [=](int64_t k) { return id[k]; }, [=](int64_t k) { return weight[k]; }, w, column,
+      W);
+  dx.row<Vector>(point)[column] = sum.at[0];
 }
 
 template <typename Vector>

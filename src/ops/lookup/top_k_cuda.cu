@@ -2,9 +2,13 @@
 //
 // Value and id make one number, the rank, in which no two places of a row are equal: a higher value
 // ranks higher, of equal values the lower id, and a NaN below all else. A row is a block's. It
-// guesses a threshold from a sample of the row, collects what ranks above it in one pass over the
-// row, and sorts that. Should these be less than k or too many to sort, it bisects the ranks and
-// passes over the row again: the guess makes it fast, not right.
+// takes a threshold, collects what ranks not below it, and sorts that. Should these be less than k
+// or too many to sort, it bisects the ranks and collects again: the threshold makes it fast, not
+// right.
+//
+// A row that fits into the block's registers is read once; its threshold is the k-th largest of the
+// largest values of the threads, below which none of the k can be, nor much else. The threshold of
+// a longer row is guessed from a sample of it in the same way, so that it need not be read twice.
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <algorithm>
@@ -16,8 +20,8 @@
 namespace elias::cuda {
 namespace {
 
-constexpr int kThreads = 512;
-constexpr int kCapacity = 4096;  // ranks a block sorts
+constexpr int kThreads = 512;    // of a block with a long row
+constexpr int kCapacity = 4096;  // ranks such a block sorts
 constexpr int kMostByBlock = kCapacity / 2;
 
 using Rank = uint64_t;
@@ -45,6 +49,7 @@ __device__ int32_t id_of(Rank rank) { return static_cast<int32_t>(~static_cast<u
 // Sorts ranks [size] to fall; size is a power of two. All threads of the block call it. Pairs less
 // than a warp apart are in 64 ranks that are the same warp's all the while, which then need not
 // wait for others.
+template <int kBlock>
 __device__ void sort_falling(Rank* ranks, int size) {
   __syncthreads();
   for (int run = 2; run <= size; run *= 2) {
@@ -54,7 +59,7 @@ __device__ void sort_falling(Rank* ranks, int size) {
       } else {
         __syncwarp();
       }
-      for (int i = threadIdx.x; i < size / 2; i += kThreads) {
+      for (int i = threadIdx.x; i < size / 2; i += kBlock) {
         const int low = 2 * i - (i & (distance - 1));
         const Rank a = ranks[low];
         const Rank b = ranks[low + distance];
@@ -67,43 +72,188 @@ __device__ void sort_falling(Rank* ranks, int size) {
   __syncthreads();
 }
 
-// The rank above which a sample of the row says there are a little more than k values. The sample
-// is of 8 neighbours each, which are read from memory together.
-__device__ Rank guess_threshold(const float* row, int64_t L, int k, Rank* ranks) {
-  constexpr int kNeighbours = 8;
-  const int size = L > (int64_t{1} << 18) ? kCapacity : kCapacity / 4;
-  const int places = size / kNeighbours;
-  for (int i = threadIdx.x; i < size; i += kThreads) {
-    const int64_t id = i / kNeighbours * (L - kNeighbours) / (places - 1) + i % kNeighbours;
-    ranks[i] = rank_of(row[id], id);
+// The k-th largest of the largest values of groups of neighbouring threads, of which there are about
+// twice as many: the lowest of those that less than k are above. k is at most kBlock.
+template <int kBlock>
+__device__ uint32_t kth_largest(uint32_t own, int k) {
+  __shared__ alignas(16) uint32_t largest[kBlock];
+  __shared__ uint32_t lowest;
+  int groups = min(2 * kWarp, kBlock);
+  while (groups < 2 * k && groups < kBlock) groups *= 2;
+  const int threads = kBlock / groups;  // of a group
+  for (int distance = 1; distance < threads; distance *= 2) {
+    own = max(own, __shfl_xor_sync(~0U, own, distance));
   }
-  sort_falling(ranks, size);
-  const float expected = static_cast<float>(k) * static_cast<float>(size) / static_cast<float>(L);
-  const int at = static_cast<int>(expected + 3 * sqrtf(expected) + 2);
-  const Rank threshold = ranks[min(at, size) - 1];
-  __syncthreads();  // before ranks is written again
-  return threshold;
+  if (threadIdx.x % threads == 0) largest[threadIdx.x / threads] = own;
+  if (threadIdx.x == 0) lowest = ~0U;
+  __syncthreads();
+  if (threadIdx.x < groups) {  // whole warps
+    own = largest[threadIdx.x];
+    int above = 0;
+#pragma unroll 4
+    for (int i = 0; i < groups / 4; ++i) {
+      const uint4 others = reinterpret_cast<const uint4*>(largest)[i];
+      above += (others.x > own) + (others.y > own) + (others.z > own) + (others.w > own);
+    }
+    const uint32_t of_warp = __reduce_min_sync(~0U, above < k ? own : ~0U);
+    if (threadIdx.x % kWarp == 0) atomicMin(&lowest, of_warp);
+  }
+  __syncthreads();
+  return lowest;
 }
 
-// Collects the ranks of a row of W vectors that are not below the threshold, in any order, and
-// returns how many there are, of which the first kCapacity are kept.
-template <typename Vector>
-__device__ int collect(const Vector* row, int64_t W, Rank threshold, Rank* ranks) {
+// Collects ranks that are not below the threshold, in any order: for_each(look) calls look(i,
+// vector) for the vectors of a row. Returns how many there are, of which the first `capacity` are
+// kept. With kTwice, the row is at hand: a thread counts its ranks before it asks for their places.
+template <bool kTwice, typename ForEach>
+__device__ int collect(const ForEach& for_each, Rank threshold, int capacity, Rank* ranks) {
   __shared__ int count;
   if (threadIdx.x == 0) count = 0;
   __syncthreads();
   const float least = value_of(threshold);
-  const auto look = [&](Vector vector, int64_t i) {
+  const auto for_each_found = [&](const auto& take) {
+    for_each([&](int64_t i, auto vector) {
+      constexpr int kParts = kSize<decltype(vector)>;
 #pragma unroll
-    for (int p = 0; p < kSize<Vector>; ++p) {
-      const float value = part(vector, p);
-      if (value < least) continue;  // nearly all; never a NaN, which the rank decides about
-      const Rank rank = rank_of(value, i * kSize<Vector> + p);
-      if (rank < threshold) continue;
-      const int slot = atomicAdd(&count, 1);
-      if (slot < kCapacity) ranks[slot] = rank;
-    }
+      for (int p = 0; p < kParts; ++p) {
+        const float value = part(vector, p);
+        if (value < least) continue;  // nearly all; never a NaN, which the rank decides about
+        const Rank rank = rank_of(value, i * kParts + p);
+        if (rank >= threshold) take(rank);
+      }
+    });
   };
+  if constexpr (kTwice) {
+    int own = 0;
+    for_each_found([&](Rank) { ++own; });
+    int slot = own == 0 ? 0 : atomicAdd(&count, own);
+    for_each_found([&](Rank rank) {
+      if (slot < capacity) ranks[slot] = rank;
+      ++slot;
+    });
+  } else {
+    for_each_found([&](Rank rank) {
+      const int slot = atomicAdd(&count, 1);
+      if (slot < capacity) ranks[slot] = rank;
+    });
+  }
+  __syncthreads();
+  const int found = count;
+  __syncthreads();  // before count is written again
+  return found;
+}
+
+// The same from a threshold that may be wrong to one that k to `capacity` ranks are not below.
+template <bool kTwice, typename ForEach>
+__device__ int collect_enough(const ForEach& for_each, Rank threshold, int k, int capacity,
+                              Rank* ranks) {
+  Rank low = 0;          // more than `capacity` are not below it
+  Rank high = ~Rank{0};  // less than k are not below it
+  for (;;) {
+    const int found = collect<kTwice>(for_each, threshold, capacity, ranks);
+    if (found >= k && found <= capacity) return found;
+    (found < k ? high : low) = threshold;
+    threshold = low + (high - low) / 2;
+  }
+}
+
+/// Where the k values of this block's row and their ids go.
+struct Result {
+  int k;
+  Matrix<float> values;
+  int32_t* ids;
+  int64_t ids_stride;
+
+  __device__ void write(int place, Rank rank, const float* row) const {
+    const int32_t id = id_of(rank);
+    float value = value_of(rank);
+    if (value == 0 || isnan(value)) value = row[id];  // which the rank does not tell apart
+    values.row<float>(blockIdx.x)[place] = value;
+    ids[blockIdx.x * ids_stride + place] = id;
+  }
+};
+
+// Writes the first k of ranks [found] in order; there is room for the next power of two.
+template <int kBlock>
+__device__ void write_sorted(Rank* ranks, int found, const float* row, const Result& result) {
+  int size = 1;
+  while (size < found) size *= 2;
+  for (int i = found + threadIdx.x; i < size; i += kBlock) ranks[i] = 0;  // below all others
+  sort_falling<kBlock>(ranks, size);
+  for (int i = threadIdx.x; i < result.k; i += kBlock) result.write(i, ranks[i], row);
+}
+
+constexpr int kMostCounted = 256;
+
+// The same for fewer ranks: the place of each is the number of those above it.
+template <int kBlock>
+__device__ void write_counted(const Rank* ranks, int found, const float* row,
+                              const Result& result) {
+  for (int i = threadIdx.x; i < found; i += kBlock) {
+    const Rank rank = ranks[i];
+    int place = 0;
+#pragma unroll 8
+    for (int j = 0; j < found; ++j) place += ranks[j] > rank ? 1 : 0;
+    if (place < result.k) result.write(place, rank, row);
+  }
+}
+
+// --- rows in registers ---------------------------------------------------------------------------
+
+template <typename Shape>
+inline constexpr int kHeldCapacity = Shape::kThreads <= 64 ? 512 : 1024;
+
+template <typename Shape>
+inline constexpr int kBlocks =  // at a time; a row of single floats takes more registers
+    std::min(24, (kSize<typename Shape::Vector> == 4 ? 1280 : 1024) / Shape::kThreads);
+
+// A row of W vectors.
+template <typename Shape>
+__global__ void __launch_bounds__(Shape::kThreads, kBlocks<Shape>)
+    select_held(Matrix<const float> scores, int W, Result result) {
+  using Vector = typename Shape::Vector;
+  constexpr int kBlock = Shape::kThreads;
+  __shared__ alignas(16) Rank ranks[kHeldCapacity<Shape>];
+  const float* own = scores.row<float>(blockIdx.x);
+  const HeldRow<Shape> row(scores.row<Vector>(blockIdx.x), W);
+  float largest = NAN;
+  row.for_each([&](int, Vector vector) {
+#pragma unroll
+    for (int p = 0; p < kSize<Vector>; ++p) largest = fmaxf(largest, part(vector, p));
+  });
+  const uint32_t order = order_of(largest);
+  const uint32_t least = kth_largest<kBlock>(order, result.k);
+  // Nothing below the threshold is wanted, also of those that bisection ends at, which are higher.
+  const auto for_each = [&](const auto& look) {
+    if (order >= least) row.for_each(look);
+  };
+  const int found =
+      collect_enough<true>(for_each, Rank{least} << 32, result.k, kHeldCapacity<Shape>, ranks);
+  if (found > kMostCounted) return write_sorted<kBlock>(ranks, found, own, result);
+  write_counted<kBlock>(ranks, found, own, result);
+}
+
+// --- rows of any length --------------------------------------------------------------------------
+
+// The rank above which a sample of the row says there are a little more than k values. The sample
+// is of 8 neighbours each, which are read from memory together.
+__device__ Rank guess_threshold(const float* row, int64_t L, int k) {
+  constexpr int kNeighbours = 8;
+  const int size = L > (int64_t{1} << 18) ? 8 * kThreads : 2 * kThreads;
+  const int places = size / kNeighbours;
+  float largest = NAN;
+  for (int i = threadIdx.x; i < size; i += kThreads) {
+    const int64_t id = i / kNeighbours * (L - kNeighbours) / (places - 1) + i % kNeighbours;
+    largest = fmaxf(largest, row[id]);
+  }
+  const float expected = static_cast<float>(k) * static_cast<float>(size) / static_cast<float>(L);
+  const int at = static_cast<int>(expected + 3 * sqrtf(expected) + 2);
+  return Rank{kth_largest<kThreads>(order_of(largest), min(at, kThreads))} << 32;
+}
+
+// Calls body(i, vector) for this thread's vectors of a row of W, some of which are read at a time.
+template <typename Vector, typename Body>
+__device__ void for_each_in_memory(const Vector* row, int64_t W, const Body& body) {
   constexpr int kBatch = 4;
   int64_t i = threadIdx.x;
   for (; i + (kBatch - 1) * kThreads < W; i += kBatch * kThreads) {
@@ -111,45 +261,50 @@ __device__ int collect(const Vector* row, int64_t W, Rank threshold, Rank* ranks
 #pragma unroll
     for (int j = 0; j < kBatch; ++j) batch[j] = row[i + j * kThreads];
 #pragma unroll
-    for (int j = 0; j < kBatch; ++j) look(batch[j], i + j * kThreads);
+    for (int j = 0; j < kBatch; ++j) body(i + j * kThreads, batch[j]);
   }
-  for (; i < W; i += kThreads) look(row[i], i);
-  __syncthreads();
-  const int found = count;
-  __syncthreads();  // before count is written again
-  return found;
+  for (; i < W; i += kThreads) body(i, row[i]);
 }
 
 template <typename Vector>
 __global__ void __launch_bounds__(kThreads, 3)
-    select_rows(Matrix<const float> scores, int64_t L, int k, Matrix<float> values, int32_t* ids,
-                int64_t ids_stride) {
+    select_in_memory(Matrix<const float> scores, int64_t L, Result result) {
   __shared__ Rank ranks[kCapacity];
-  const int64_t row = blockIdx.x;
-  const float* own = scores.row<float>(row);
+  const float* own = scores.row<float>(blockIdx.x);
+  const Vector* row = scores.row<Vector>(blockIdx.x);
   int found = static_cast<int>(L);
   if (L <= kCapacity) {
     for (int i = threadIdx.x; i < found; i += kThreads) ranks[i] = rank_of(own[i], i);
   } else {
-    Rank low = 0;          // more than kCapacity are not below it
-    Rank high = ~Rank{0};  // less than k are not below it
-    Rank threshold = guess_threshold(own, L, k, ranks);
-    for (;;) {
-      found = collect(scores.row<Vector>(row), L / kSize<Vector>, threshold, ranks);
-      if (found >= k && found <= kCapacity) break;
-      (found < k ? high : low) = threshold;
-      threshold = low + (high - low) / 2;
-    }
+    const auto for_each = [&](const auto& look) {
+      for_each_in_memory(row, L / kSize<Vector>, look);
+    };
+    const Rank threshold = guess_threshold(own, L, result.k);
+    found = collect_enough<false>(for_each, threshold, result.k, kCapacity, ranks);
   }
-  int size = 1;
-  while (size < found) size *= 2;
-  for (int i = found + threadIdx.x; i < size; i += kThreads) ranks[i] = 0;  // below all others
-  sort_falling(ranks, size);
-  for (int i = threadIdx.x; i < k; i += kThreads) {
-    const int32_t id = id_of(ranks[i]);
-    values.row<float>(row)[i] = own[id];
-    ids[row * ids_stride + i] = id;
+  write_sorted<kThreads>(ranks, found, own, result);
+}
+
+template <typename Vector>
+void select(ConstTensorView scores, const Result& result) {
+  const int64_t N = scores.rows();
+  const int64_t L = scores.width();
+  const int64_t W = L / kSize<Vector>;
+  // By as few threads as have the row in their registers, and are some more than k.
+  const auto held = [&](auto shape) {
+    using Shape = decltype(shape);
+    constexpr int kBlock = Shape::kThreads;
+    if (W > kBlock * Shape::kHeld || result.k + result.k / 4 > kBlock) return false;
+    launch(select_held<Shape>, N, dim3(kBlock), matrix(scores), static_cast<int>(W), result);
+    return true;
+  };
+  constexpr int kHeld = 32 / kSize<Vector>;
+  if (held(RowShape<Vector, 32, kHeld>()) || held(RowShape<Vector, 64, kHeld>()) ||
+      held(RowShape<Vector, 128, kHeld>()) || held(RowShape<Vector, 256, kHeld>()) ||
+      held(RowShape<Vector, 512, kHeld>())) {
+    return;
   }
+  launch(select_in_memory<Vector>, N, dim3(kThreads), matrix(scores), L, result);
 }
 
 // --- the other way, for k too large for a block: sort the rows -----------------------------------
@@ -220,9 +375,12 @@ void top_k(const Context&, ConstTensorView scores, TensorView values, TensorView
     }
     return;
   }
-  const auto kernel = in_float4({scores}) ? select_rows<float4> : select_rows<float>;
-  launch(kernel, N, dim3(kThreads), matrix(scores), L, static_cast<int>(k), matrix(values),
-         ids.data<int32_t>(), ids.stride());
+  const Result result{static_cast<int>(k), matrix(values), ids.data<int32_t>(), ids.stride()};
+  if (in_float4({scores})) {
+    select<float4>(scores, result);
+  } else {
+    select<float>(scores, result);
+  }
 }
 
 }  // namespace elias::cuda

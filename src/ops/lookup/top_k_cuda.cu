@@ -72,14 +72,14 @@ __device__ void sort_falling(Rank* ranks, int size) {
   __syncthreads();
 }
 
-// The k-th largest of the largest values of groups of neighbouring threads, of which there are about
-// twice as many: the lowest of those that less than k are above. k is at most kBlock.
+// The k-th largest of the largest values of groups of neighbouring threads, of which there are some
+// more than k: the lowest of those that less than k are above. k is at most kBlock.
 template <int kBlock>
 __device__ uint32_t kth_largest(uint32_t own, int k) {
   __shared__ alignas(16) uint32_t largest[kBlock];
   __shared__ uint32_t lowest;
   int groups = min(2 * kWarp, kBlock);
-  while (groups < 2 * k && groups < kBlock) groups *= 2;
+  while (groups < k + k / 4 && groups < kBlock) groups *= 2;
   const int threads = kBlock / groups;  // of a group
   for (int distance = 1; distance < threads; distance *= 2) {
     own = max(own, __shfl_xor_sync(~0U, own, distance));
@@ -104,39 +104,25 @@ __device__ uint32_t kth_largest(uint32_t own, int k) {
 
 // Collects ranks that are not below the threshold, in any order: for_each(look) calls look(i,
 // vector) for the vectors of a row. Returns how many there are, of which the first `capacity` are
-// kept. With kTwice, the row is at hand: a thread counts its ranks before it asks for their places.
-template <bool kTwice, typename ForEach>
+// kept.
+template <typename ForEach>
 __device__ int collect(const ForEach& for_each, Rank threshold, int capacity, Rank* ranks) {
   __shared__ int count;
   if (threadIdx.x == 0) count = 0;
   __syncthreads();
   const float least = value_of(threshold);
-  const auto for_each_found = [&](const auto& take) {
-    for_each([&](int64_t i, auto vector) {
-      constexpr int kParts = kSize<decltype(vector)>;
+  for_each([&](int64_t i, auto vector) {
+    constexpr int kParts = kSize<decltype(vector)>;
 #pragma unroll
-      for (int p = 0; p < kParts; ++p) {
-        const float value = part(vector, p);
-        if (value < least) continue;  // nearly all; never a NaN, which the rank decides about
-        const Rank rank = rank_of(value, i * kParts + p);
-        if (rank >= threshold) take(rank);
-      }
-    });
-  };
-  if constexpr (kTwice) {
-    int own = 0;
-    for_each_found([&](Rank) { ++own; });
-    int slot = own == 0 ? 0 : atomicAdd(&count, own);
-    for_each_found([&](Rank rank) {
-      if (slot < capacity) ranks[slot] = rank;
-      ++slot;
-    });
-  } else {
-    for_each_found([&](Rank rank) {
+    for (int p = 0; p < kParts; ++p) {
+      const float value = part(vector, p);
+      if (value < least) continue;  // nearly all; never a NaN, which the rank decides about
+      const Rank rank = rank_of(value, i * kParts + p);
+      if (rank < threshold) continue;
       const int slot = atomicAdd(&count, 1);
       if (slot < capacity) ranks[slot] = rank;
-    });
-  }
+    }
+  });
   __syncthreads();
   const int found = count;
   __syncthreads();  // before count is written again
@@ -144,13 +130,13 @@ __device__ int collect(const ForEach& for_each, Rank threshold, int capacity, Ra
 }
 
 // The same from a threshold that may be wrong to one that k to `capacity` ranks are not below.
-template <bool kTwice, typename ForEach>
+template <typename ForEach>
 __device__ int collect_enough(const ForEach& for_each, Rank threshold, int k, int capacity,
                               Rank* ranks) {
   Rank low = 0;          // more than `capacity` are not below it
   Rank high = ~Rank{0};  // less than k are not below it
   for (;;) {
-    const int found = collect<kTwice>(for_each, threshold, capacity, ranks);
+    const int found = collect(for_each, threshold, capacity, ranks);
     if (found >= k && found <= capacity) return found;
     (found < k ? high : low) = threshold;
     threshold = low + (high - low) / 2;
@@ -213,7 +199,7 @@ __global__ void __launch_bounds__(Shape::kThreads, kBlocks<Shape>)
     select_held(Matrix<const float> scores, int W, Result result) {
   using Vector = typename Shape::Vector;
   constexpr int kBlock = Shape::kThreads;
-  __shared__ alignas(16) Rank ranks[kHeldCapacity<Shape>];
+  __shared__ alignas(16) Rank ranks[kHeldCapacity<Shape>];  // so that two are read at once
   const float* own = scores.row<float>(blockIdx.x);
   const HeldRow<Shape> row(scores.row<Vector>(blockIdx.x), W);
   float largest = NAN;
@@ -228,7 +214,7 @@ __global__ void __launch_bounds__(Shape::kThreads, kBlocks<Shape>)
     if (order >= least) row.for_each(look);
   };
   const int found =
-      collect_enough<true>(for_each, Rank{least} << 32, result.k, kHeldCapacity<Shape>, ranks);
+      collect_enough(for_each, Rank{least} << 32, result.k, kHeldCapacity<Shape>, ranks);
   if (found > kMostCounted) return write_sorted<kBlock>(ranks, found, own, result);
   write_counted<kBlock>(ranks, found, own, result);
 }
@@ -280,7 +266,7 @@ __global__ void __launch_bounds__(kThreads, 3)
       for_each_in_memory(row, L / kSize<Vector>, look);
     };
     const Rank threshold = guess_threshold(own, L, result.k);
-    found = collect_enough<false>(for_each, threshold, result.k, kCapacity, ranks);
+    found = collect_enough(for_each, threshold, result.k, kCapacity, ranks);
   }
   write_sorted<kThreads>(ranks, found, own, result);
 }

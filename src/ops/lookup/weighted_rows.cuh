@@ -51,7 +51,7 @@ __device__ Strip<Vector, kVectors> sum_terms(int64_t begin, int64_t end, const P
     }
     e += kTerms;
   };
-    constexpr int kAtOnce = kVectors == 1 ? 8 : 2;
+  constexpr int kAtOnce = kVectors == 1 ? 8 : 2;
   while (e + kAtOnce <= end) add(std::integral_constant<int, kAtOnce>());
   if constexpr (kAtOnce == 8) {
     if (e + 4 <= end) add(std::integral_constant<int, 4>());

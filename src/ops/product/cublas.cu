@@ -105,11 +105,10 @@ cublasLtMatmulAlgo_t ask_for_algorithm(const Product& product, Description& desc
 }
 
 cublasLtMatmulAlgo_t algorithm_for(const Product& product, Description& description) {
-  const auto key = std::tuple(product.m, product.n, product.k, product.type, product.a_stride,
-                              product.a_op, product.b_stride, product.b_op, product.d_type,
-                              product.d_stride, epilogue_of(product), product.beta,
-                              alignment_of(product.a), alignment_of(product.b),
-                              alignment_of(product.d));
+  const auto key = std::tuple(
+      product.m, product.n, product.k, product.type, product.a_stride, product.a_op,
+      product.b_stride, product.b_op, product.d_type, product.d_stride, epilogue_of(product),
+      product.beta, alignment_of(product.a), alignment_of(product.b), alignment_of(product.d));
   static std::mutex mutex;
   static std::map<std::remove_const_t<decltype(key)>, cublasLtMatmulAlgo_t> known;
   const std::lock_guard lock(mutex);

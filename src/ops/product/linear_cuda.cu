@@ -17,9 +17,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int64_t kMultiple = 8;
 
-cudaDataType_t type_of(DType dtype) {
-  return dtype == DType::kBFloat16 ? CUDA_R_16BF : CUDA_R_32F;
-}
+cudaDataType_t type_of(DType dtype) { return dtype == DType::kBFloat16 ? CUDA_R_16BF : CUDA_R_32F; }
 cudaDataType_t type_of(Precision precision) {
   return precision == Precision::kBFloat16 ? CUDA_R_16BF : CUDA_R_32F;
 }
@@ -32,8 +30,7 @@ class Rows {
   Rows(ConstTensorView rows, Precision precision)
       : stride_(rows.stride()),
         data_(rows.bytes()),
-        copy_(fit(rows, precision) ? 0
-                                   : rows.rows() * round_up<int64_t>(rows.width(), kMultiple)) {
+        copy_(fit(rows, precision) ? 0 : rows.rows() * round_up<int64_t>(rows.width(), kMultiple)) {
     if (copy_.data() == nullptr) return;
     stride_ = round_up<int64_t>(rows.width(), kMultiple);
     data_ = copy_.data();
@@ -88,8 +85,8 @@ __global__ void fill(const float* bias, bool relu, int64_t rows, int64_t width, 
 template <typename T>
 void fill_rows(ConstTensorView bias, bool relu, TensorView y) {
   launch(fill<T>, ceil_div<int64_t>(y.shape().elements(), kThreads), dim3(kThreads),
-         bias ? bias.data<float>() : nullptr, relu, y.rows(), y.width(),
-         static_cast<T*>(y.bytes()), y.stride());
+         bias ? bias.data<float>() : nullptr, relu, y.rows(), y.width(), static_cast<T*>(y.bytes()),
+         y.stride());
 }
 
 // y [N, outer] = act(x [N, inner] times the packed weights + bias).

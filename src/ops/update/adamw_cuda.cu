@@ -1,8 +1,8 @@
 // AdamW on the GPU: weights and moments are read once and written once, past the cache, by vectors
 // of four.
 //
-// What a row must make up for depends on the steps it has done alone. The GPU notes which numbers of
-// steps there are, the CPU computes what each of them comes to, as for CPU tensors, and sends it
+// What a row must make up for depends on the steps it has done alone. The GPU notes which numbers
+// of steps there are, the CPU computes what each of them comes to, as for CPU tensors, and sends it
 // along: a catch-up waits for the device.
 #include <cfloat>
 #include <numeric>
@@ -92,8 +92,8 @@ struct Terms {
         source(matrix(gradient.source)) {}
 };
 
-// A warp has strips of rows: what leads to a row is looked up once for several of its vectors, which
-// are on their way while the gradient is summed.
+// A warp has strips of rows: what leads to a row is looked up once for several of its vectors,
+// which are on their way while the gradient is summed.
 constexpr int kVectors = 2;
 
 /// The state at the strip of this thread, of rows of W vectors.
@@ -291,9 +291,9 @@ void adamw_catch_up(const Context& context, const AdamWSettings& settings, const
   const Sent<int32_t> sent_places(places);
   const Sent<AdamWCatchUp> sent_of(of);
   const Sent<AdamWSegment> sent_segments(catch_ups.segments());
-  const CatchUps sent{behind.front(),     steps,          settings.epsilon,
-                      sent_places.data(), sent_of.data(),
-                      reinterpret_cast<const Segment*>(sent_segments.data())};
+  const CatchUps sent{behind.front(),   steps,
+                      settings.epsilon, sent_places.data(),
+                      sent_of.data(),   reinterpret_cast<const Segment*>(sent_segments.data())};
   with_vectors(in_float4({state.weights, state.first_moment, state.second_moment}),
                state.weights.width(), [&](auto vector, int64_t W) {
                  const StripCut<kVectors> cut(W);

@@ -3,29 +3,22 @@
 //   ops_bench THREADS ROUNDS           our operators
 //   ops_bench --openblas ROUNDS        OpenBLAS's matrix product, with as many threads as it takes
 //
-// prints one JSON object: the bounds, and of each case its bound, its amount of work (bytes or
-// floating-point operations), the seconds of the fastest of ROUNDS, and its ratio to the bound.
-// bench/ops.py runs it.
-//
-// A case is a function that makes a Case, and an entry in kCases. All cases take turns, so that
-// other load on the machine falls on all of them and on the bounds.
+// prints one JSON object: of each case its bound, the median of the seconds it took and of the
+// ratios of its speed to the bound's, which is measured before and after every run. The cases are
+// in ops_cases.cc; bench/ops.py runs this program.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "bench/ops_cases.h"
 #include "bench/roofline.h"
-#include "ops/rows/dropout.h"
-#include "ops/rows/layer_norm.h"
-#include "ops/rows/relu.h"
-#include "ops/rows/softmax_clamp.h"
-#include "ops/update/running_average.h"
 
 namespace elias::bench {
 namespace {
@@ -38,228 +31,86 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Work that is done again and again, and the least time that it took.
-struct Timed {
-  std::function<void()> work;
-  double seconds = std::numeric_limits<double>::infinity();
-
-  void run() { seconds = std::min(seconds, seconds_of(work)); }
-};
-
-// What a case is held against.
-enum class Bound {
-  kCopy,     // bytes, of which the fewest count: every operand read once, every result written once
-  kFloat32,  // floating-point operations, by the widest vectors
-  kTiles,    // floating-point operations, on bf16 tiles
-  kPass,     // another piece of work, `pass`
-};
-constexpr std::string_view kBoundNames[] = {"copy", "float32", "bf16 tiles", "pass"};
-
-struct Case {
-  std::string name;
-  Bound bound;
-  double amount;
-  std::function<void(const Context&)> work;
-  std::function<void(const Context&)> pass;
-};
-
-// Operands of memory-bound cases: together, and each alone, well beyond any cache.
-struct Arrays {
-  static constexpr int64_t N = 131072;
-  static constexpr int64_t D = 1024;
-  static constexpr double kBytes = 4.0 * N * D;  // of x, y and z each
-
-  Tensor x = filled({N, D});
-  Tensor y = filled({N, D});
-  Tensor z = filled({N, D});
-  Tensor per_row[2] = {filled({N}), filled({N})};
-  Tensor per_column[4] = {filled({D}), filled({D}), filled({D}), filled({D})};
-
-  static Tensor filled(Shape shape) {
-    Tensor tensor(shape, DType::kFloat32);
-    uint32_t state = 1;
-    for (float& value : tensor.span<float>()) {
-      state = state * 1664525 + 1013904223;
-      value = static_cast<float>(state) * 0x1p-31F - 1;
-    }
-    return tensor;
-  }
-};
-
-Case layer_norm_forward(Arrays& a) {
-  return {"layer norm",
-          Bound::kCopy,
-          2 * a.kBytes,
-          [&](const Context& context) {
-            layer_norm(context, a.x, a.per_column[0], a.per_column[1], 1e-5F, a.y,
-                       {a.per_row[0], a.per_row[1]});
-          },
-          {}};
+double median(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + values.size() / 2);
+  return values[values.size() / 2];
 }
 
-Case layer_norm_back(Arrays& a) {
-  return {"layer norm, backward",
-          Bound::kCopy,
-          3 * a.kBytes,
-          [&](const Context& context) {
-            layer_norm_backward(context, a.y, a.x, a.per_column[0], {a.per_row[0], a.per_row[1]},
-                                a.z, a.per_column[2], a.per_column[3]);
-          },
-          {}};
-}
-
-Case softmax_forward(Arrays& a) {
-  return {"softmax clamp",
-          Bound::kCopy,
-          2 * a.kBytes,
-          [&](const Context& context) { softmax_clamp(context, a.x, 10, a.y, a.per_row[0]); },
-          {}};
-}
-
-Case softmax_back(Arrays& a) {
-  return {"softmax clamp, backward",
-          Bound::kCopy,
-          3 * a.kBytes,
-          [&](const Context& context) {
-            softmax_clamp_backward(context, a.y, a.x, a.per_row[0], 10, a.z);
-          },
-          {}};
-}
-
-Case relu_forward(Arrays& a) {
-  return {"relu",
-          Bound::kCopy,
-          2 * a.kBytes,
-          [&](const Context& context) { relu(context, a.x, a.y); },
-          {}};
-}
-
-Case relu_back(Arrays& a) {
-  return {"relu, backward",
-          Bound::kCopy,
-          3 * a.kBytes,
-          [&](const Context& context) { relu_backward(context, a.x, a.y, a.z); },
-          {}};
-}
-
-Case dropout_forward(Arrays& a) {
-  return {
-      "dropout",
-      Bound::kCopy,
-      2 * a.kBytes,
-      [&](const Context& context) { dropout(context, a.x, 0.1F, {.seed = 1, .stream = 2}, a.y); },
-      {}};
-}
-
-Case average(Arrays& a) {
-  return {"running average",
-          Bound::kCopy,
-          3 * a.kBytes,
-          [&](const Context& context) { running_average(context, a.x, 3, a.y); },
-          {}};
-}
-
-constexpr Case (*kCases[])(Arrays&) = {
-    relu_forward,       relu_back,       dropout_forward, average,
-    layer_norm_forward, layer_norm_back, softmax_forward, softmax_back,
-};
-
-// The bounds, measured in the same rounds as the cases.
+// The bounds: bytes or floating-point operations a second at this moment.
 class Roofline {
  public:
-  Roofline(ThreadPool& pool, Arrays& arrays)
-      : copy_{[&] { copy(pool, arrays.x.span<float>(), arrays.y.span<float>()); }}, read_{[&] {
-          largest(pool, arrays.x.span<float>());
-        }} {
+  Roofline(ThreadPool& pool, Arrays& arrays) : pool_(pool), arrays_(arrays) {
     for (const Isa isa : supported_isas()) {
-      if (isa == Isa::kScalar) continue;
-      peaks_.push_back({isa, 0, {[this, &pool, isa, i = peaks_.size()] {
-                          peaks_[i].operations = multiply_add(pool, isa);
-                        }}});
+      if (isa > Isa::kScalar && isa < Isa::kAmx) widest_ = isa;
     }
   }
 
-  void run() {
-    copy_.run();
-    read_.run();
-    for (Peak& peak : peaks_) peak.timed.run();
-  }
-
-  // Bytes or floating-point operations a second; 0 where the machine has nothing of the kind.
-  double rate(Bound bound) const {
-    if (bound == Bound::kCopy) return 2 * Arrays::kBytes / copy_.seconds;
-    double best = 0;
-    for (const Peak& peak : peaks_) {
-      if ((peak.isa == Isa::kAmx) == (bound == Bound::kTiles)) best = std::max(best, peak.rate());
+  double rate(Bound bound) {
+    if (bound == Bound::kCopy) {
+      const auto work = [&] { copy(pool_, arrays_.x.span<float>(), arrays_.z.span<float>()); };
+      return 2 * Arrays::kBytes / seconds_of(work);
     }
-    return best;
-  }
-
-  Json json() const {
-    Json result = {{"copy", rate(Bound::kCopy)}, {"read", Arrays::kBytes / read_.seconds}};
-    for (const Peak& peak : peaks_) result[std::string(name_of(peak.isa))] = peak.rate();
-    return result;
+    double operations = 0;
+    const Isa isa = bound == Bound::kTiles ? Isa::kAmx : widest_;
+    const double seconds = seconds_of([&] { operations = multiply_add(pool_, isa); });
+    return operations / seconds;
   }
 
  private:
-  struct Peak {
-    Isa isa;
-    double operations;
-    Timed timed;
-    double rate() const { return operations / timed.seconds; }
-  };
-
-  Timed copy_;
-  Timed read_;
-  std::vector<Peak> peaks_;
+  ThreadPool& pool_;
+  Arrays& arrays_;
+  Isa widest_ = Isa::kAvx2;
 };
+
+// What the rounds of a case gave.
+struct Measured {
+  std::vector<double> seconds;
+  std::vector<double> bounds;  // bytes or operations a second; of kPass, its amount a second
+  std::vector<double> ratios;
+};
+
+// The bound is measured before and after each run: a machine that is shared changes its speed by
+// the second, and both must be seen in the same state.
+void measure_once(const Case& what, const Context& context, Roofline& roofline,
+                  Measured& measured) {
+  const auto bound = [&] {
+    return what.bound == Bound::kPass ? what.amount / seconds_of([&] { what.pass(context); })
+                                      : roofline.rate(what.bound);
+  };
+  const double before = bound();
+  const double seconds = seconds_of([&] { what.work(context); });
+  const double around = (before + bound()) / 2;
+  measured.seconds.push_back(seconds);
+  measured.bounds.push_back(around);
+  measured.ratios.push_back(what.amount / seconds / around);
+}
 
 Json measure_operators(int threads, int rounds) {
   ThreadPool pool(threads);
   const Context context(pool);
   Arrays arrays;
   Roofline roofline(pool, arrays);
-  struct Entry {
-    Case what;
-    Timed work;
-    Timed pass;
-  };
-  std::vector<Entry> entries;
-  for (const auto make : kCases) {
-    Case made = make(arrays);
-    const Timed work{[&context, run = made.work] { run(context); }};
-    const Timed pass{[&context, run = made.pass] { run(context); }};
-    entries.push_back({std::move(made), work, pass});
-  }
+  const std::vector<Case> cases = all_cases(arrays);
+  std::vector<Measured> measured(cases.size());
   for (int round = 0; round < rounds; ++round) {
-    roofline.run();
-    for (Entry& entry : entries) {
-      entry.work.run();
-      if (entry.what.bound == Bound::kPass) entry.pass.run();
+    for (size_t i = 0; i < cases.size(); ++i) {
+      measure_once(cases[i], context, roofline, measured[i]);
     }
   }
-  Json cases = Json::array();
-  for (const auto& [what, work, pass] : entries) {
-    const double rate = what.amount / work.seconds;
-    const double ratio =
-        what.bound == Bound::kPass ? pass.seconds / work.seconds : rate / roofline.rate(what.bound);
-    cases.push_back({{"name", what.name},
-                     {"bound", kBoundNames[static_cast<int>(what.bound)]},
-                     {"seconds", work.seconds},
-                     {"rate", rate},
-                     {"ratio", ratio}});
+  Json result = Json::array();
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const double seconds = median(measured[i].seconds);
+    result.push_back({{"name", cases[i].name},
+                      {"bound", kBoundNames[static_cast<int>(cases[i].bound)]},
+                      {"seconds", seconds},
+                      {"rate", cases[i].amount / seconds},
+                      {"bound rate", median(measured[i].bounds)},
+                      {"ratio", median(measured[i].ratios)}});
   }
-  return {{"threads", pool.threads()}, {"roofline", roofline.json()}, {"cases", cases}};
+  return {{"threads", pool.threads()}, {"cases", result}};
 }
 
-// The peer: y [N, O] = x [N, D] W' by cblas_sgemm of the OpenBLAS that the machine has.
-struct ProductShape {
-  int N, D, O;
-  std::string name() const { return fmt::format("{}x{}x{}", N, D, O); }
-  double operations() const { return 2.0 * N * D * O; }
-};
-constexpr ProductShape kProductShapes[] = {{4096, 768, 768}, {4096, 768, 3072}, {512, 768, 8192}};
-
+// The peer: cblas_sgemm of the OpenBLAS that the machine has.
 using Sgemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k,
                        float alpha, const float* a, int a_stride, const float* b, int b_stride,
                        float beta, float* c, int c_stride);
@@ -276,15 +127,17 @@ Json measure_openblas(int rounds) {
   Json cases = Json::array();
   for (const ProductShape& shape : kProductShapes) {
     const auto [N, D, O] = shape;
-    const Tensor x = Arrays::filled({N, D});
-    const Tensor w = Arrays::filled({O, D});
+    const Tensor x = filled({N, D});
+    const Tensor w = filled({O, D});
     Tensor y({N, O}, DType::kFloat32);
-    Timed product{[&, n = N, d = D, o = O] {
-      sgemm(kRowMajor, kAsIs, kTransposed, n, o, d, 1, x.span<float>().data(), d,
-            w.span<float>().data(), d, 0, y.span<float>().data(), o);
-    }};
-    for (int round = 0; round < rounds; ++round) product.run();
-    cases.push_back({{"name", shape.name()}, {"rate", shape.operations() / product.seconds}});
+    std::vector<double> seconds;
+    for (int round = 0; round < rounds; ++round) {
+      seconds.push_back(seconds_of([&, n = N, d = D, o = O] {
+        sgemm(kRowMajor, kAsIs, kTransposed, n, o, d, 1, x.span<float>().data(), d,
+              w.span<float>().data(), d, 0, y.span<float>().data(), o);
+      }));
+    }
+    cases.push_back({{"name", shape.name()}, {"rate", shape.operations() / median(seconds)}});
   }
   return {{"core", core()}, {"cases", cases}};
 }

@@ -1,4 +1,6 @@
-// Memory for numeric arrays: 64-byte aligned (a cache line, an AVX-512 register, a tile row).
+// Memory for numeric arrays: 64-byte aligned (a cache line, an AVX-512 register, a tile row), and on
+// huge pages where it is large: rows looked up at random otherwise wait for the page table as much as
+// for the data.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +13,10 @@ namespace elias {
 
 inline constexpr size_t kAlignment = 64;
 
+/// `bytes` of memory that are not set. Throws std::bad_alloc.
+void* allocate_aligned(size_t bytes);
+void free_aligned(void* memory);
+
 /// `size` elements of a trivial type, set to zero. Moves, does not copy, does not grow.
 template <typename T>
 class AlignedBuffer {
@@ -19,9 +25,7 @@ class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   explicit AlignedBuffer(size_t size)
-      : data_(size == 0 ? nullptr
-                        : static_cast<T*>(
-                              ::operator new(size * sizeof(T), std::align_val_t(kAlignment)))),
+      : data_(size == 0 ? nullptr : static_cast<T*>(allocate_aligned(size * sizeof(T)))),
         size_(size) {
     std::uninitialized_value_construct_n(data_.get(), size_);
   }
@@ -36,7 +40,7 @@ class AlignedBuffer {
 
  private:
   struct Free {
-    void operator()(T* data) const { ::operator delete(data, std::align_val_t(kAlignment)); }
+    void operator()(T* data) const { free_aligned(data); }
   };
   std::unique_ptr<T[], Free> data_;
   size_t size_ = 0;

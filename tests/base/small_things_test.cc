@@ -44,7 +44,8 @@ TEST(Ids, CompareAndDoNotMix) {
 }
 
 TEST(AlignedBuffer, IsAlignedZeroedAndMoves) {
-  for (size_t size : {1, 3, 1000}) {
+  // The last is large enough for huge pages.
+  for (size_t size : {1, 3, 1000, (4 << 18) + 5}) {
     AlignedBuffer<float> buffer(size);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % kAlignment, 0u);
     for (float value : buffer.span()) EXPECT_EQ(value, 0.0f);
@@ -53,6 +54,7 @@ TEST(AlignedBuffer, IsAlignedZeroedAndMoves) {
     EXPECT_EQ(buffer.size(), 0u);
   }
   EXPECT_EQ(AlignedBuffer<float>(0).span().size(), 0u);
+  EXPECT_THROW(allocate_aligned(SIZE_MAX - 5), std::bad_alloc);
 }
 
 TEST(Progress, TextTellsShareRateAndTimeLeft) {

@@ -61,7 +61,7 @@ TEST_P(GatherDotTest, ForwardAndBackwardMatchReference) {
         const Tensor w_here = here(w);
         const Tensor dz_here = here(dz);
 
-        Tensor z = zeros({N, K});
+        Tensor z = here(random_floats({N, K}, 9));  // what was there does not show
         gather_dot(context(), x_here, w_here, here(bias), ids_here, z);
         expect_near(back(z),
                     reference::gather_dot(values_of<double>(x), values_of<double>(w),
@@ -75,7 +75,7 @@ TEST_P(GatherDotTest, ForwardAndBackwardMatchReference) {
 
         const auto gradient = reference::gather_dot_backward(
             values_of<double>(dz), values_of<double>(x), values_of<double>(w), all, K, D);
-        Tensor dx = zeros({N, D});
+        Tensor dx = here(random_floats({N, D}, 9));
         gather_dot_input_gradient(context(), dz_here, w_here, ids_here, dx);
         expect_near(back(dx), gradient.dx, 1e-5);
         const RowGradient dw = gather_dot_weight_gradient(context(), dz_here, x_here, ids_here, L);

@@ -59,10 +59,10 @@ TEST_P(RowGradientTest, RowsAndWeightsMatchReference) {
 
       const Tensor source_here = here(source);
       const RowGradient gradient_here = moved_to(device(), gradient, source_here);
-      Tensor values_here = zeros({R, D});
+      Tensor values_here = here(random_floats({R, D}, 9));  // what was there does not show
       expand_rows(context(), gradient_here, values_here);
       expect_near(back(values_here), rows_of(gradient, values, D), 1e-5);
-      Tensor sums_here = zeros({R});
+      Tensor sums_here = here(random_floats({R}, 9));
       sum_row_weights(context(), gradient_here, sums_here);
       expect_near(back(sums_here), rows_of(gradient, sums, 1), 1e-5);
     }

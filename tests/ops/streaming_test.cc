@@ -3,6 +3,7 @@
 
 #include "ops/cpu_streaming.h"
 #include "ops/rows/dropout.h"
+#include "ops/rows/layer_norm.h"
 #include "ops/rows/relu.h"
 #include "ops/rows/softmax_clamp.h"
 #include "tests/ops/backends.h"
@@ -49,16 +50,26 @@ TEST_P(StreamingTest, OperatorsGiveTheSameBits) {
   for (const Shape& shape : {Shape{7, 64}, Shape{9, 77}, Shape{2, 20'000}}) {
     const Tensor x = random_floats(shape, 1);
     const Tensor y = random_floats(shape, 2);
-    Tensor log_sum({shape[0]}, DType::kFloat32);
+    Tensor per_row({shape[0]}, DType::kFloat32);
+    Tensor inverse({shape[0]}, DType::kFloat32);
+    Tensor per_column({shape[1]}, DType::kFloat32);
     expect_same_bits(shape, [&](TensorView result) { relu(context(), x, result); });
     expect_same_bits(shape, [&](TensorView result) { relu_backward(context(), x, y, result); });
     expect_same_bits(shape, [&](TensorView result) {
       dropout(context(), x, 0.3F, {1, 2}, result);
     });
     expect_same_bits(shape,
-                     [&](TensorView result) { softmax_clamp(context(), x, 9, result, log_sum); });
+                     [&](TensorView result) { softmax_clamp(context(), x, 9, result, per_row); });
     expect_same_bits(shape, [&](TensorView result) {
-      softmax_clamp_backward(context(), y, x, log_sum, 9, result);
+      softmax_clamp_backward(context(), y, x, per_row, 9, result);
+    });
+    const Tensor gain = random_floats({shape[1]}, 3);
+    expect_same_bits(shape, [&](TensorView result) {
+      layer_norm(context(), x, gain, gain, 1e-5F, result, {per_row, inverse});
+    });
+    expect_same_bits(shape, [&](TensorView result) {
+      layer_norm_backward(context(), y, x, gain, {per_row, inverse}, result, per_column,
+                          per_column);
     });
   }
 }
@@ -68,6 +79,23 @@ TEST_P(StreamingTest, NotInPlace) {
   cpu::streaming_threshold() = -1;
   EXPECT_TRUE(cpu::streams(x, {}));
   EXPECT_FALSE(cpu::streams(x, {x}));
+}
+
+TEST(StreamingThreadsTest, SameBitsAtAnyThreadCount) {
+  const int64_t usual = cpu::streaming_threshold();
+  cpu::streaming_threshold() = -1;
+  const Shape shape{200, 256};
+  const Tensor x = random_floats(shape, 1);
+  expect_same_bits_at_any_thread_count([&](const Context& context) {
+    std::vector<Tensor> results;
+    for (int i = 0; i < 3; ++i) results.emplace_back(shape, DType::kFloat32);
+    results.emplace_back(Shape{200}, DType::kFloat32);
+    relu(context, x, results[0]);
+    dropout(context, x, 0.3F, {1, 2}, results[1]);
+    softmax_clamp(context, x, 9, results[2], results[3]);
+    return results;
+  });
+  cpu::streaming_threshold() = usual;
 }
 
 }  // namespace

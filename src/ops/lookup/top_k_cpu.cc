@@ -6,6 +6,9 @@
 // at least, and by few more. Scores above the bar are gathered; when there are enough of them the
 // best k are kept and the bar rises. No branch depends on a single score: it would be mispredicted.
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <vector>
 
 #include "ops/cpu_chunks.h"
 #include "ops/lookup/top_k.h"
@@ -129,14 +132,30 @@ Sample sample_row(const float* scores, size_t size, TopCandidates& best) {
 }
 
 // Puts the hits among a vector of scores, whose ids are given, where the candidates end; returns
-// their number.
+// their number. May write a whole vector.
 HWY_INLINE size_t put(Vector scores, hn::Mask<Lanes> hits, hn::Vec<Ranks> ids, int32_t* to_ranks,
                       int32_t* to_ids) {
   const Ranks d;
   const auto mask = hn::RebindMask(d, hits);
+#if HWY_MAX_BYTES == 64
   hn::StoreU(hn::Compress(ranks_of(scores), mask), d, to_ranks);
   hn::StoreU(hn::Compress(ids, mask), d, to_ids);
   return hn::CountTrue(d, mask);
+#else
+  // No instruction compresses a vector here, and looking up how to permute it is slower than this.
+  HWY_ALIGN int32_t ranks[hn::MaxLanes(d)];
+  HWY_ALIGN int32_t is_hit[hn::MaxLanes(d)];
+  hn::Store(ranks_of(scores), d, ranks);
+  hn::Store(hn::VecFromMask(d, mask), d, is_hit);
+  const int32_t first_id = hn::GetLane(ids);
+  size_t count = 0;
+  for (size_t lane = 0; lane < hn::Lanes(d); ++lane) {
+    to_ranks[count] = ranks[lane];
+    to_ids[count] = first_id + static_cast<int32_t>(lane);
+    count += is_hit[lane] != 0 ? 1 : 0;
+  }
+  return count;
+#endif
 }
 
 // Appends the scores [begin, end) for which is_hit holds to the candidates until these are full;

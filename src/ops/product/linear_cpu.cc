@@ -2,6 +2,7 @@
 #include "ops/product/linear.h"
 #include "ops/product/product.h"
 #include "ops/rows/convert.h"
+#include "ops/scratch.h"
 
 namespace elias::cpu {
 namespace {
@@ -31,7 +32,8 @@ void rows_times_weights(const Context& context, ConstTensorView rows, const Pack
   if (result.dtype() != DType::kFloat32) floats = Tensor(result.shape(), DType::kFloat32);
   const TensorView sums = floats ? floats.view() : result;
   multiply(context, product_kernel(w.isa(), w.precision()), left.matrix(/*transposed=*/false),
-           left->rows(), w.inner(), w.data(), w.outer(), rule, sums.data<float>(), sums.stride());
+           left->rows(), {w.data().bytes(), w.inner(), w.outer()}, rule, sums.data<float>(),
+           sums.stride());
   if (floats) elias::convert(context, floats, result);
 }
 
@@ -42,8 +44,10 @@ PackedWeights pack_weights(const Context& context, ConstTensorView w, PackedFor 
   const bool forward = use == PackedFor::kForward;
   const int64_t inner = forward ? w.shape()[1] : w.shape()[0];
   const int64_t outer = forward ? w.shape()[0] : w.shape()[1];
-  const Matrix matrix{w.data<float>(), w.stride(), /*transposed=*/forward};
-  Tensor data = pack_right(context, product_kernel(context.isa(), precision), matrix, inner, outer);
+  const ProductKernel& kernel = product_kernel(context.isa(), precision);
+  Tensor data({packed_size(kernel, inner, outer)}, kernel.dtype);
+  pack_right(context, kernel, {w.data<float>(), w.stride(), /*transposed=*/forward}, inner, outer,
+             data.view().bytes());
   return {use, precision, context.isa(), inner, outer, std::move(data)};
 }
 
@@ -66,12 +70,14 @@ void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTen
   const FloatRows left(context, dy);
   const FloatRows right(context, x);
   const int64_t N = dy.shape()[0];
-  const Tensor packed_x =
-      pack_right(context, kernel, right.matrix(/*transposed=*/false), N, x.width());
+  static thread_local Scratch scratch;
+  const size_t bytes = packed_size(kernel, N, x.width()) * size_of(kernel.dtype);
+  const PackedRight packed_x = pack_right(context, kernel, right.matrix(/*transposed=*/false), N,
+                                          x.width(), scratch.bytes(bytes));
   SumRule rule;
   rule.accumulate = true;
-  multiply(context, kernel, left.matrix(/*transposed=*/true), dy.width(), N, packed_x, x.width(),
-           rule, dw.data<float>(), dw.stride());
+  multiply(context, kernel, left.matrix(/*transposed=*/true), dy.width(), packed_x, rule,
+           dw.data<float>(), dw.stride());
 }
 
 }  // namespace elias::cpu

@@ -8,10 +8,10 @@
 namespace elias::cpu {
 namespace {
 
-// Rows and columns of C a task. Its share of B, kDepth x kTaskColumns, is what tasks of the same
-// columns find in a second-level cache of 2 MiB; its share of A passes by.
-constexpr int64_t kTaskRows = 128;
-constexpr int64_t kTaskColumns = 1024;
+// Rows and columns of C a task. Its share of B, kDepth x kTaskColumns, takes a fourth to a half of
+// a second-level cache of 2 MiB, where tasks of the same columns find it; A and C pass by.
+constexpr int64_t kTaskRows = 256;
+constexpr int64_t kTaskColumns = 384;
 // k values a pass: a panel of B, 32 columns of bf16, then fills a first-level cache of 48 KiB.
 constexpr int64_t kDepth = 768;
 // Rows of A packed at a time, which bounds the scratch memory.
@@ -75,22 +75,24 @@ const ProductKernel& product_kernel(Isa isa, Precision precision) {
   return simd_kernel(isa, precision);
 }
 
-Tensor pack_right(const Context& context, const ProductKernel& kernel, const Matrix& b, int64_t K,
-                  int64_t N) {
+int64_t packed_size(const ProductKernel& kernel, int64_t K, int64_t N) {
+  return round_up(N, kernel.columns) * round_up(K, kernel.depth);
+}
+
+PackedRight pack_right(const Context& context, const ProductKernel& kernel, const Matrix& b,
+                       int64_t K, int64_t N, void* panels) {
   const Lines lines{kernel, kernel.pack_right, kernel.columns, b, b.transposed, K};
-  Tensor packed({static_cast<int64_t>(chunk_count(N, kernel.columns)), lines.step()}, kernel.dtype);
-  pack_all(context, lines, N, packed.view().bytes());
-  return packed;
+  pack_all(context, lines, N, panels);
+  return {panels, K, N};
 }
 
 void multiply(const Context& context, const ProductKernel& kernel, const Matrix& a, int64_t M,
-              int64_t K, ConstTensorView packed_b, int64_t N, const SumRule& rule, float* c,
-              int64_t c_stride) {
+              const PackedRight& b, const SumRule& rule, float* c, int64_t c_stride) {
+  const auto [panels, K, N] = b;
   const int64_t task_rows = round_up(kTaskRows, kernel.rows);
   const int64_t right_step = kernel.columns * round_up(K, kernel.depth);
-  ELIAS_ASSERT(N == 0 || packed_b.width() == right_step);
   const size_t column_tasks = chunk_count(N, kTaskColumns);
-  static thread_local Scratch shared_scratch;
+  static thread_local Scratch scratch;
   for (int64_t row0 = 0; row0 < M; row0 += kPackedRows) {
     const int64_t rows = std::min(kPackedRows, M - row0);
     // K = 0 still makes one pass, for the bias.
@@ -98,44 +100,31 @@ void multiply(const Context& context, const ProductKernel& kernel, const Matrix&
       const Matrix corner{a.at(row0, k0), a.stride, a.transposed};
       const Lines lines{kernel, kernel.pack_left, kernel.rows,
                         corner, !a.transposed,    std::min(kDepth, K - k0)};
-      const auto bytes_of = [&](int64_t count) {
-        return static_cast<size_t>(round_up(count, kernel.rows) / kernel.rows * lines.step()) *
-               size_of(kernel.dtype);
-      };
-      // Rows that several tasks need are packed once, before; else by the task, into its own cache.
-      void* shared = nullptr;
-      if (column_tasks > 1) {
-        shared = shared_scratch.bytes(bytes_of(rows));
-        pack_all(context, lines, rows, shared);
-      }
+      const size_t panels_of_a = chunk_count(rows, kernel.rows);
+      void* left = scratch.bytes(panels_of_a * lines.step() * size_of(kernel.dtype));
+      pack_all(context, lines, rows, left);
       const size_t row_tasks = chunk_count(rows, task_rows);
       // Tasks next to each other share their part of B.
-      context.pool().for_each(row_tasks * column_tasks, [&](size_t task) {
-        const int64_t row = static_cast<int64_t>(task % row_tasks) * task_rows;
-        const int64_t column = static_cast<int64_t>(task / row_tasks) * kTaskColumns;
-        PanelBlock block{};
-        block.rows = std::min(task_rows, rows - row);
-        if (shared == nullptr) {
-          static thread_local Scratch own_scratch;
-          void* own = own_scratch.bytes(bytes_of(block.rows));
-          lines.pack_panels(row, block.rows, own);
-          block.left = own;
-        } else {
-          block.left = element_at(shared, kernel.dtype, row / kernel.rows * lines.step());
-        }
-        block.left_step = lines.step();
-        block.right = element_at(packed_b.bytes(), kernel.dtype,
-                                 column / kernel.columns * right_step + k0 * kernel.columns);
-        block.right_step = right_step;
-        block.columns = std::min(kTaskColumns, N - column);
-        block.depth = round_up(lines.depth, kernel.depth);
-        block.accumulate = rule.accumulate || k0 > 0;
-        block.bias = rule.bias == nullptr || k0 > 0 ? nullptr : rule.bias + column;
-        block.activation = k0 + kDepth >= K ? rule.activation : Activation::kNone;
-        block.c = c + (row0 + row) * c_stride + column;
-        block.c_stride = c_stride;
-        kernel.multiply(block);
-      });
+      context.pool().for_each(
+          row_tasks * column_tasks, [&, K = K, N = N, panels = panels](size_t task) {
+            const int64_t row = static_cast<int64_t>(task % row_tasks) * task_rows;
+            const int64_t column = static_cast<int64_t>(task / row_tasks) * kTaskColumns;
+            PanelBlock block{};
+            block.rows = std::min(task_rows, rows - row);
+            block.left = element_at(left, kernel.dtype, row / kernel.rows * lines.step());
+            block.left_step = lines.step();
+            block.right = element_at(panels, kernel.dtype,
+                                     column / kernel.columns * right_step + k0 * kernel.columns);
+            block.right_step = right_step;
+            block.columns = std::min(kTaskColumns, N - column);
+            block.depth = round_up(lines.depth, kernel.depth);
+            block.accumulate = rule.accumulate || k0 > 0;
+            block.bias = rule.bias == nullptr || k0 > 0 ? nullptr : rule.bias + column;
+            block.activation = k0 + kDepth >= K ? rule.activation : Activation::kNone;
+            block.c = c + (row0 + row) * c_stride + column;
+            block.c_stride = c_stride;
+            kernel.multiply(block);
+          });
     }
   }
 }

@@ -69,13 +69,22 @@ const ProductKernel& amx_kernel();
 
 const ProductKernel& product_kernel(Isa isa, Precision precision);
 
-/// All panels of B [K, N].
-Tensor pack_right(const Context& context, const ProductKernel& kernel, const Matrix& b, int64_t K,
-                  int64_t N);
+/// B [K, N] in panels, all of them one behind the other.
+struct PackedRight {
+  const void* panels;
+  int64_t K;
+  int64_t N;
+};
 
-/// C [M, N] by the rule from A [M, K] B, B packed by the same kernel.
+/// How many elements the panels of B [K, N] take.
+int64_t packed_size(const ProductKernel& kernel, int64_t K, int64_t N);
+
+/// Packs B [K, N] into `panels`, which has room for packed_size elements.
+PackedRight pack_right(const Context& context, const ProductKernel& kernel, const Matrix& b,
+                       int64_t K, int64_t N, void* panels);
+
+/// C [M, N] by the rule from A [M, K] B, which was packed for the same kernel.
 void multiply(const Context& context, const ProductKernel& kernel, const Matrix& a, int64_t M,
-              int64_t K, ConstTensorView packed_b, int64_t N, const SumRule& rule, float* c,
-              int64_t c_stride);
+              const PackedRight& b, const SumRule& rule, float* c, int64_t c_stride);
 
 }  // namespace elias::cpu

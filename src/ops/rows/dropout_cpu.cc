@@ -1,4 +1,4 @@
-// Dropout on the CPU: the random words of some thousand values at a time are made in cache, then
+// Dropout on the CPU: the random words of some hundred values at a time are made in cache, then
 // compared with the rate. Value i of x, counted row by row, is decided by word i % 4 of
 // philox({i / 4, stream}, seed): dropped if below rate * 2^32.
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 // `count` values, of which the first is number `first` of its tensor.
 void dropout_run(const float* x, uint64_t first, size_t count, float rate, DropoutKey key,
                  bool streaming, float* y) {
-  constexpr size_t kValues = 512;
+  constexpr size_t kValues = 256;
   const Lanes d;
   const hn::RebindToUnsigned<Lanes> words_of;
   const auto threshold = hn::Set(words_of, static_cast<uint32_t>(double{rate} * 0x1p32));
@@ -34,8 +34,8 @@ void dropout_run(const float* x, uint64_t first, size_t count, float rate, Dropo
     const size_t values = std::min(kValues, count - begin);
     const uint64_t index = first + begin;
     const uint64_t block = index / 4;
-    // What comes next is fetched while words are made.
-    for (size_t i = 0; i < kValues; i += 16) hwy::Prefetch(x + begin + kValues + i);
+    // What comes after the next is fetched while words are made.
+    for (size_t i = 0; i < kValues; i += 16) hwy::Prefetch(x + begin + 2 * kValues + i);
     philox_words(key.seed, key.stream, block, (index + values + 3) / 4 - block, words);
     const uint32_t* own = words + index % 4;
     for_lanes(values, [&](size_t i, size_t n) {

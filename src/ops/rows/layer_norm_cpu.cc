@@ -1,13 +1,17 @@
-// Layer norm on the CPU: a row is read from memory once and is in cache for the passes over it.
+// Layer norm on the CPU: a row is read from memory once and is in cache for the passes over it,
+// during which the next one is fetched.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/cpu_chunks.h"
+#include "ops/cpu_streaming.h"
 #include "ops/rows/layer_norm.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/rows/layer_norm_cpu.cc"
 #include "ops/simd/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "ops/simd/row-inl.h"
@@ -17,14 +21,16 @@ namespace elias::cpu::HWY_NAMESPACE {
 namespace {
 
 // y = (x - mean) * inverse * gain + bias over one row; stores both statistics.
-void normalise_row(const float* x, const float* gain, const float* bias, size_t width,
-                   float epsilon, float* y, float* mean, float* inverse) {
+void normalise_row(const float* x, const float* x_next, const float* gain, const float* bias,
+                   size_t width, float epsilon, bool streaming, float* y, float* mean,
+                   float* inverse) {
   const Lanes d;
   const float row_mean = sum_of(width, [&](size_t i, size_t n) { return load(d, x + i, n); }) /
                          static_cast<float>(width);
   const auto centre = hn::Set(d, row_mean);
   // The masked lanes of a last, partial vector must not count (0 - mean)^2.
   const float squares = sum_of(width, [&](size_t i, size_t n) {
+    hwy::Prefetch(x_next + i);
     const auto away = hn::IfThenElseZero(hn::FirstN(d, n), hn::Sub(load(d, x + i, n), centre));
     return hn::Mul(away, away);
   });
@@ -32,7 +38,7 @@ void normalise_row(const float* x, const float* gain, const float* bias, size_t 
   const auto scale = hn::Set(d, row_inverse);
   for_lanes(width, [&](size_t i, size_t n) {
     const auto unit = hn::Mul(hn::Sub(load(d, x + i, n), centre), scale);
-    store(hn::MulAdd(unit, load(d, gain + i, n), load(d, bias + i, n)), d, y + i, n);
+    store(hn::MulAdd(unit, load(d, gain + i, n), load(d, bias + i, n)), d, y + i, n, streaming);
   });
   *mean = row_mean;
   *inverse = row_inverse;
@@ -40,8 +46,9 @@ void normalise_row(const float* x, const float* gain, const float* bias, size_t 
 
 // With u = (x - mean) * inverse and g = dy * gain: dx = inverse * (g - mean(g) - u * mean(g * u)).
 // Adds dy * u to dgain and dy to dbias.
-void backward_row(const float* dy, const float* x, const float* gain, size_t width, float mean,
-                  float inverse, float* dx, float* dgain, float* dbias) {
+void backward_row(const float* dy, const float* x, const float* dy_next, const float* x_next,
+                  const float* gain, size_t width, float mean, float inverse, bool streaming,
+                  float* dx, float* dgain, float* dbias) {
   const Lanes d;
   const auto centre = hn::Set(d, mean);
   const auto scale = hn::Set(d, inverse);
@@ -60,10 +67,12 @@ void backward_row(const float* dy, const float* x, const float* gain, size_t wid
   const auto mean_g = hn::Mul(hn::SumOfLanes(d, sum_g), per_value);
   const auto mean_gu = hn::Mul(hn::SumOfLanes(d, sum_gu), per_value);
   for_lanes(width, [&](size_t i, size_t n) {
+    hwy::Prefetch(dy_next + i);
+    hwy::Prefetch(x_next + i);
     const auto unit = hn::Mul(hn::Sub(load(d, x + i, n), centre), scale);
     const auto g = hn::Mul(load(d, dy + i, n), load(d, gain + i, n));
     const auto away = hn::Sub(hn::Sub(g, mean_g), hn::Mul(unit, mean_gu));
-    store(hn::Mul(scale, away), d, dx + i, n);
+    store(hn::Mul(scale, away), d, dx + i, n, streaming);
   });
 }
 
@@ -78,12 +87,16 @@ void layer_norm(const Context& context, ConstTensorView x, ConstTensorView gain,
                 ConstTensorView bias, float epsilon, TensorView y, LayerNormSaved saved) {
   const auto kernel = ELIAS_BY_ISA(normalise_row)(context.isa());
   const size_t width = x.width();
+  const bool streaming = streams(y, {x});
   context.pool().for_chunks(x.rows(), rows_per_chunk(width), [&](size_t, size_t begin, size_t end) {
     for (size_t row = begin; row < end; ++row) {
-      kernel(x.data<float>() + row * x.stride(), gain.data<float>(), bias.data<float>(), width,
-             epsilon, y.data<float>() + row * y.stride(), saved.mean.data<float>() + row,
+      const size_t after = std::min(row + 1, end - 1);
+      kernel(x.data<float>() + row * x.stride(), x.data<float>() + after * x.stride(),
+             gain.data<float>(), bias.data<float>(), width, epsilon, streaming,
+             y.data<float>() + row * y.stride(), saved.mean.data<float>() + row,
              saved.inverse_deviation.data<float>() + row);
     }
+    if (streaming) finish_streaming();
   });
 }
 
@@ -95,15 +108,19 @@ void layer_norm_backward(const Context& context, ConstTensorView dy, ConstTensor
   const size_t width = x.width();
   // A chunk sums its own rows; the chunks are added in order, so threads do not show in the bits.
   const size_t grain = rows_per_partial_sum(rows);
+  const bool streaming = streams(dx, {dy, x});
   PartialSums sums(chunk_count(rows, grain), 2 * width);
   context.pool().for_chunks(rows, grain, [&](size_t chunk, size_t begin, size_t end) {
     float* own = sums.row(chunk);
     for (size_t row = begin; row < end; ++row) {
+      const size_t after = std::min(row + 1, end - 1);
       kernel(dy.data<float>() + row * dy.stride(), x.data<float>() + row * x.stride(),
+             dy.data<float>() + after * dy.stride(), x.data<float>() + after * x.stride(),
              gain.data<float>(), width, saved.mean.data<float>()[row],
-             saved.inverse_deviation.data<float>()[row], dx.data<float>() + row * dx.stride(), own,
-             own + width);
+             saved.inverse_deviation.data<float>()[row], streaming,
+             dx.data<float>() + row * dx.stride(), own, own + width);
     }
+    if (streaming) finish_streaming();
   });
   sums.add_to(0, {dgain.data<float>(), width});
   sums.add_to(width, {dbias.data<float>(), width});

@@ -1,6 +1,6 @@
 // Softmax and clamp on the CPU: a row is read from memory once and is in cache for three passes
 // (largest; exp and sum; scale and clamp), during which the next row is fetched. The backward pass
-// computes the exp anew, twice: that is cheaper than memory for the probabilities.
+// computes the exp anew: that is cheaper than memory for the probabilities of all rows.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -80,16 +80,15 @@ void softmax_row(const float* z, const float* z_next, size_t width, float scale,
 }
 
 // With p = softmax(z) and g = scale * ds where scale * p <= 1, else 0: dz = p * (g - sum(g * p)).
+// p is kept in `work`.
 void backward_row(const float* ds, const float* z, const float* ds_next, const float* z_next,
-                  size_t width, float log_sum, float scale, bool streaming, float* dz) {
+                  size_t width, float log_sum, float scale, bool streaming, float* work,
+                  float* dz) {
   const Lanes d;
   // A row that is left out altogether: any centre but its own makes every p zero.
   const auto centre = hn::Set(d, log_sum == kLeftOut ? 0 : log_sum);
   const auto scales = hn::Set(d, scale);
   const auto one = hn::Set(d, 1.0F);
-  const auto probability = [&](size_t i, size_t n) {
-    return exp_not_above_zero(d, hn::Sub(load_scores(d, z + i, n), centre));
-  };
   const auto passed = [&](size_t i, size_t n, Vector p) {
     const auto clamped = hn::Gt(hn::Mul(scales, p), one);
     return hn::IfThenZeroElse(clamped, hn::Mul(scales, load(d, ds + i, n)));
@@ -97,11 +96,13 @@ void backward_row(const float* ds, const float* z, const float* ds_next, const f
   const auto mean = hn::Set(d, sum_of(width, [&](size_t i, size_t n) {
                               hwy::Prefetch(z_next + i);
                               hwy::Prefetch(ds_next + i);
-                              const auto p = probability(i, n);
+                              const auto p =
+                                  exp_not_above_zero(d, hn::Sub(load_scores(d, z + i, n), centre));
+                              store(p, d, work + i, n);
                               return hn::Mul(passed(i, n, p), p);
                             }));
   for_lanes(width, [&](size_t i, size_t n) {
-    const auto p = probability(i, n);
+    const auto p = load(d, work + i, n);
     store(hn::Mul(p, hn::Sub(passed(i, n, p), mean)), d, dz + i, n, streaming);
   });
 }
@@ -112,6 +113,16 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace elias::cpu {
+namespace {
+
+// A row that this thread may use as it likes.
+float* work_row(size_t width) {
+  thread_local std::vector<float> row;
+  row.resize(std::max(row.size(), width));
+  return row.data();
+}
+
+}  // namespace
 
 void softmax_clamp(const Context& context, ConstTensorView z, float scale, TensorView s,
                    TensorView log_sum) {
@@ -121,13 +132,12 @@ void softmax_clamp(const Context& context, ConstTensorView z, float scale, Tenso
   const size_t rows = z.shape()[0];
   const bool streaming = streams(s, {z});
   context.pool().for_chunks(rows, rows_per_chunk(width), [&](size_t, size_t begin, size_t end) {
-    thread_local std::vector<float> scratch;
-    if (streaming) scratch.resize(std::max(scratch.size(), width));
+    float* work = streaming ? work_row(width) : nullptr;
     for (size_t row = begin; row < end; ++row) {
       float* own = s.data<float>() + row * s.stride();
       const size_t after = std::min(row + 1, end - 1);
       kernel(z.data<float>() + row * z.stride(), z.data<float>() + after * z.stride(), width, scale,
-             streaming, streaming ? scratch.data() : own, own, log_sum.data<float>() + row);
+             streaming, streaming ? work : own, own, log_sum.data<float>() + row);
     }
     if (streaming) finish_streaming();
   });
@@ -139,11 +149,13 @@ void softmax_clamp_backward(const Context& context, ConstTensorView ds, ConstTen
   const size_t width = z.width();
   const bool streaming = streams(dz, {ds, z});
   context.pool().for_chunks(z.rows(), rows_per_chunk(width), [&](size_t, size_t begin, size_t end) {
+    float* work = work_row(width);
     for (size_t row = begin; row < end; ++row) {
       const size_t after = std::min(row + 1, end - 1);
       kernel(ds.data<float>() + row * ds.stride(), z.data<float>() + row * z.stride(),
              ds.data<float>() + after * ds.stride(), z.data<float>() + after * z.stride(), width,
-             log_sum.data<float>()[row], scale, streaming, dz.data<float>() + row * dz.stride());
+             log_sum.data<float>()[row], scale, streaming, work,
+             dz.data<float>() + row * dz.stride());
     }
     if (streaming) finish_streaming();
   });

@@ -1,10 +1,10 @@
 // exp for values that are not above zero, as softmax needs it: half the instructions of a general
 // one. Included once an instruction set, as row-inl.h.
-#if defined(ELIAS_OPS_SIMD_EXP_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef ELIAS_OPS_SIMD_EXP_INL_H_
-#undef ELIAS_OPS_SIMD_EXP_INL_H_
+#if defined(ELIAS_OPS_SIMD_EXP_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef ELIAS_OPS_SIMD_EXP_INL_H
+#undef ELIAS_OPS_SIMD_EXP_INL_H
 #else
-#define ELIAS_OPS_SIMD_EXP_INL_H_
+#define ELIAS_OPS_SIMD_EXP_INL_H
 #endif
 
 #include <hwy/highway.h>

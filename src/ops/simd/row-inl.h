@@ -3,11 +3,11 @@
 // Included once an instruction set by the sources that foreach_isa.h repeats, hence the guard that
 // toggles. `Lanes` is a vector of floats; a loop's body gets the place `i` and the number `n` of
 // values to take there, which is less than a vector's only at the end of a row.
-#if defined(ELIAS_OPS_SIMD_ROW_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef ELIAS_OPS_SIMD_ROW_INL_H_
-#undef ELIAS_OPS_SIMD_ROW_INL_H_
+#if defined(ELIAS_OPS_SIMD_ROW_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef ELIAS_OPS_SIMD_ROW_INL_H
+#undef ELIAS_OPS_SIMD_ROW_INL_H
 #else
-#define ELIAS_OPS_SIMD_ROW_INL_H_
+#define ELIAS_OPS_SIMD_ROW_INL_H
 #endif
 
 #include <hwy/highway.h>

@@ -141,44 +141,89 @@ TEST_P(LinearTest, WorksOnViews) {
   }
 }
 
-// Rows in bf16, in and out, give what float rows give, rounded.
+// Rows in bf16, in and out, each on its own, give what float rows give, rounded. The second sizes
+// are those at which a GPU takes rows as they are.
 TEST_P(LinearTest, TakesRowsInBFloat16) {
-  const int64_t N = 21;
-  const int64_t D = 50;
-  const int64_t O = 35;
   const auto rounded = [&](ConstTensorView tensor) {
     Tensor result = zeros(tensor.shape(), DType::kBFloat16);
     convert(context(), tensor, result);
     return result;
   };
   const auto floats = [&](ConstTensorView tensor) {
+    if (tensor.dtype() == DType::kFloat32) return back(tensor);
     Tensor result = zeros(tensor.shape());
     convert(context(), tensor, result);
     return back(result);
   };
-  const Tensor x = rounded(here(random_floats({N, D}, 1)));
-  const Tensor dy = rounded(here(random_floats({N, O}, 2)));
-  const Tensor w = here(operand({O, D}, 3, Precision::kBFloat16));
-  const auto x_values = values_of<double>(floats(x));
-  const auto dy_values = values_of<double>(floats(dy));
-  const auto w_values = values_of<double>(back(w));
-  const double tolerance = 4e-3;  // half of the last bit of bf16
+  for (const auto& [N, D, O] : {Sizes{21, 50, 35}, Sizes{21, 64, 40}, Sizes{3, 0, 8}}) {
+    SCOPED_TRACE(testing::Message() << "N=" << N << " D=" << D << " O=" << O);
+    const Tensor x = here(operand({N, D}, 1, Precision::kBFloat16));
+    const Tensor dy = here(operand({N, O}, 2, Precision::kBFloat16));
+    const Tensor w = here(operand({O, D}, 3, Precision::kBFloat16));
+    const Tensor bias = random_floats({O}, 4);
+    const Tensor x_rounded = rounded(x);
+    const Tensor dy_rounded = rounded(dy);
+    const auto x_values = values_of<double>(back(x));
+    const auto dy_values = values_of<double>(back(dy));
+    const auto w_values = values_of<double>(back(w));
+    const auto forward = pack_weights(context(), w, PackedFor::kForward, Precision::kBFloat16);
+    const auto backward =
+        pack_weights(context(), w, PackedFor::kInputGradient, Precision::kBFloat16);
 
-  Tensor y = zeros({N, O}, DType::kBFloat16);
-  linear(context(), x, pack_weights(context(), w, PackedFor::kForward, Precision::kBFloat16), {},
-         Activation::kNone, y);
-  expect_near(floats(y), reference::linear(x_values, w_values, {}, false, N, D, O), tolerance);
+    for (const DType dtype : {DType::kFloat32, DType::kBFloat16}) {
+      // Half of the last bit of bf16.
+      const double tolerance = dtype == DType::kFloat32 ? 2e-6 : 4e-3;
+      for (const Tensor* rows : {&x, &x_rounded}) {
+        Tensor y = zeros({N, O}, dtype);
+        linear(context(), *rows, forward, here(bias), Activation::kRelu, y);
+        expect_near(floats(y),
+                    reference::linear(x_values, w_values, values_of<double>(bias), true, N, D, O),
+                    tolerance);
+      }
+      for (const Tensor* rows : {&dy, &dy_rounded}) {
+        Tensor dx = zeros({N, D}, dtype);
+        linear_input_gradient(context(), *rows, backward, dx);
+        expect_near(floats(dx), reference::linear_input_gradient(dy_values, w_values, N, D, O),
+                    tolerance);
+      }
+    }
+    for (const auto& [left, right] : {std::pair(&dy, &x_rounded), std::pair(&dy_rounded, &x),
+                                      std::pair(&dy_rounded, &x_rounded)}) {
+      Tensor dw = zeros({O, D});
+      linear_weight_gradient(context(), *left, *right, Precision::kBFloat16, dw);
+      expect_near(back(dw), reference::linear_weight_gradient(dy_values, x_values, N, D, O), 2e-6);
+    }
+  }
+}
 
-  Tensor dx = zeros({N, D}, DType::kBFloat16);
-  linear_input_gradient(context(), dy,
-                        pack_weights(context(), w, PackedFor::kInputGradient, Precision::kBFloat16),
-                        dx);
-  expect_near(floats(dx), reference::linear_input_gradient(dy_values, w_values, N, D, O),
-              tolerance);
-
-  Tensor dw = zeros({O, D});
-  linear_weight_gradient(context(), dy, x, Precision::kBFloat16, dw);
-  expect_near(back(dw), reference::linear_weight_gradient(dy_values, x_values, N, D, O), 2e-6);
+// Parts of rows in bf16 at every offset from 16 bytes; what is around a result stays as it is.
+TEST_P(LinearTest, WorksOnViewsInBFloat16) {
+  const int64_t N = 9;
+  const int64_t D = 16;
+  const int64_t O = 8;
+  const Tensor w = here(operand({O, D}, 1, Precision::kBFloat16));
+  const auto packed = pack_weights(context(), w, PackedFor::kForward, Precision::kBFloat16);
+  Tensor wide = zeros({N, 40}, DType::kBFloat16);
+  convert(context(), here(random_floats({N, 40}, 2)), wide);
+  for (const int64_t begin : {0, 1, 8, 13}) {
+    SCOPED_TRACE(testing::Message() << "begin=" << begin);
+    const ConstTensorView x = wide.view().columns(begin, begin + D);
+    Tensor x_floats = zeros({N, D});
+    convert(context(), x, x_floats);
+    Tensor y = zeros({N, 24}, DType::kBFloat16);
+    linear(context(), x, packed, {}, Activation::kNone, y.view().columns(begin, begin + O));
+    Tensor y_floats = zeros({N, 24});
+    convert(context(), y, y_floats);
+    const Tensor result = back(y_floats);
+    expect_near(copy_to(Device::kCpu, result.view().columns(begin, begin + O)),
+                reference::linear(values_of<double>(back(x_floats)), values_of<double>(back(w)), {},
+                                  false, N, D, O),
+                4e-3);
+    for (const auto& [from, to] : {std::pair<int64_t, int64_t>(0, begin), {begin + O, 24}}) {
+      expect_near(copy_to(Device::kCpu, result.view().columns(from, to)),
+                  std::vector<double>(N * (to - from)), 0);
+    }
+  }
 }
 
 TEST_P(LinearTest, NaNIsNotHiddenByRelu) {

@@ -107,7 +107,7 @@ const std::pair<std::string, Row> kRows[] = {
 TEST_P(TopKTest, RowsOfAllKinds) {
   for (const auto& [name, row] : kRows) {
     SCOPED_TRACE(name);
-    for (const int64_t L : {1, 7, 100, 513, 1500, 20011}) {
+    for (const int64_t L : {1, 7, 100, 513, 1500, 8000, 20011}) {
       Tensor scores = random_floats({2, L}, L, 0, 1);
       for (int64_t i = 0; i < 2 * L; ++i) {
         float& score = scores.span<float>()[i];

@@ -61,7 +61,8 @@ PackedWeights pack_weights(const Context& context, ConstTensorView w, PackedFor 
                            Precision precision);
 
 /// y [N, O] = act(x [N, D] W' + bias [O]); a bias that is not given counts as zero; it is float32.
-/// What ReLU makes of a NaN is a NaN on the CPU, and may be 0 on a GPU.
+/// What ReLU makes of a NaN is a NaN on the CPU, and may be 0 on a GPU, which also rounds the bias
+/// of a y in bfloat16 before it is added.
 void linear(const Context& context, ConstTensorView x, const PackedWeights& w, ConstTensorView bias,
             Activation activation, TensorView y);
 

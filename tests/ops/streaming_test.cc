@@ -1,7 +1,7 @@
 // Results stored past the caches are those of common stores, bit for bit.
 #include <gtest/gtest.h>
 
-#include "ops/cpu_streaming.h"
+#include "ops/cpu/streaming.h"
 #include "ops/rows/dropout.h"
 #include "ops/rows/layer_norm.h"
 #include "ops/rows/relu.h"

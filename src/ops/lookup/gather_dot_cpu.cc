@@ -6,12 +6,12 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/lookup/gather_dot_cpu.cc"
-#include "ops/simd/foreach_isa.h"
+#include "ops/cpu/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
-#include "ops/simd/row-inl.h"
+#include "ops/cpu/row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {

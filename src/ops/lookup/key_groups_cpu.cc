@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/cpu_chunks.h"
+#include "ops/cpu/chunks.h"
 #include "ops/lookup/key_groups.h"
 
 namespace elias::cpu {

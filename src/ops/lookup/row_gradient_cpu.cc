@@ -1,7 +1,7 @@
 // Row gradients on the CPU. The rows themselves are sums that weighted_rows_cpu.cc makes.
 #include "ops/lookup/row_gradient.h"
 
-#include "ops/cpu_chunks.h"
+#include "ops/cpu/chunks.h"
 
 namespace elias::cpu {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "ops/cpu_chunks.h"
+#include "ops/cpu/chunks.h"
 #include "ops/lookup/row_gradient.h"
 
 namespace elias::cpu {

@@ -24,7 +24,7 @@ struct WeightedRows {
 /// sum [width] = the terms [begin, end) of `rows`, added up in order.
 using SumTerms = void(const WeightedRows& rows, size_t begin, size_t end, float* sum);
 
-/// The kernel for an instruction set; simd/weighted_rows-inl.h has it for use inside others.
+/// The kernel for an instruction set; cpu/weighted_rows-inl.h has it for use inside others.
 SumTerms* sum_terms_for(Isa isa);
 
 /// Columns that one thread sums: few lists are shared out by columns too, which changes no bit.

@@ -1,15 +1,15 @@
 // Weighted sums of rows on the CPU: one owner a sum.
 #include "ops/lookup/weighted_rows.h"
 
-#include "ops/cpu_chunks.h"
+#include "ops/cpu/chunks.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/lookup/weighted_rows_cpu.cc"
-#include "ops/simd/foreach_isa.h"
+#include "ops/cpu/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
 #include <hwy/highway.h>
 
-#include "ops/simd/weighted_rows-inl.h"
+#include "ops/cpu/weighted_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {

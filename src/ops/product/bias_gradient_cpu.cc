@@ -1,14 +1,14 @@
 // The gradient of a linear layer's bias: the sum of the rows of dy.
-#include "ops/cpu_chunks.h"
+#include "ops/cpu/chunks.h"
 #include "ops/product/linear.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/product/bias_gradient_cpu.cc"
-#include "ops/simd/foreach_isa.h"
+#include "ops/cpu/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
 #include <hwy/highway.h>
 
-#include "ops/simd/row-inl.h"
+#include "ops/cpu/row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {

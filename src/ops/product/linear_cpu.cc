@@ -1,8 +1,8 @@
 // A linear layer on the CPU: its three products are one product, with other operands transposed.
+#include "ops/cpu/scratch.h"
 #include "ops/product/linear.h"
 #include "ops/product/product.h"
 #include "ops/rows/convert.h"
-#include "ops/scratch.h"
 
 namespace elias::cpu {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "ops/scratch.h"
+#include "ops/cpu/scratch.h"
 
 namespace elias::cpu {
 namespace {

@@ -1,11 +1,11 @@
 // Conversion on the CPU: plain loops, which the compiler turns into vectors of each instruction
 // set.
-#include "ops/cpu_chunks.h"
+#include "ops/cpu/chunks.h"
 #include "ops/rows/convert.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/rows/convert_cpu.cc"
-#include "ops/simd/foreach_isa.h"
+#include "ops/cpu/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
 #include <hwy/highway.h>
 

@@ -3,19 +3,19 @@
 // philox({i / 4, stream}, seed): dropped if below rate * 2^32.
 #include <algorithm>
 
-#include "ops/cpu_runs.h"
-#include "ops/cpu_streaming.h"
+#include "ops/cpu/runs.h"
+#include "ops/cpu/streaming.h"
 #include "ops/rows/dropout.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/rows/dropout_cpu.cc"
-#include "ops/simd/foreach_isa.h"
+#include "ops/cpu/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
-#include "ops/simd/philox-inl.h"
-#include "ops/simd/row-inl.h"
+#include "ops/cpu/philox-inl.h"
+#include "ops/cpu/row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {

@@ -1,15 +1,15 @@
 // ReLU on the CPU: one pass over memory, which bounds it.
-#include "ops/cpu_runs.h"
-#include "ops/cpu_streaming.h"
+#include "ops/cpu/runs.h"
+#include "ops/cpu/streaming.h"
 #include "ops/rows/relu.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/rows/relu_cpu.cc"
-#include "ops/simd/foreach_isa.h"
+#include "ops/cpu/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
 #include <hwy/highway.h>
 
-#include "ops/simd/row-inl.h"
+#include "ops/cpu/row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {

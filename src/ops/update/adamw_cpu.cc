@@ -1,7 +1,7 @@
 // AdamW on the CPU: weights, moments and gradient are read once and the first three written once,
 // which is all the time it takes. Square roots and divisions are exact ones: they hide behind
 // memory.
-#include "ops/cpu_runs.h"
+#include "ops/cpu/runs.h"
 #include "ops/update/adamw.h"
 #include "ops/update/owned_rows.h"
 #include "ops/update/row_catch_up.h"
@@ -9,11 +9,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/update/adamw_cpu.cc"
-#include "ops/simd/foreach_isa.h"
+#include "ops/cpu/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
 #include <hwy/highway.h>
 
-#include "ops/simd/weighted_rows-inl.h"
+#include "ops/cpu/weighted_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/aligned_buffer.h"
-#include "ops/cpu_runs.h"
+#include "ops/cpu/runs.h"
 #include "ops/lookup/row_gradient.h"
 #include "ops/lookup/weighted_rows.h"
 #include "ops/update/rate_history.h"

@@ -1,14 +1,14 @@
 // The running average on the CPU: one pass over memory, which bounds it.
-#include "ops/cpu_runs.h"
+#include "ops/cpu/runs.h"
 #include "ops/update/running_average.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/update/running_average_cpu.cc"
-#include "ops/simd/foreach_isa.h"
+#include "ops/cpu/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
 #include <hwy/highway.h>
 
-#include "ops/simd/row-inl.h"
+#include "ops/cpu/row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {

@@ -1,5 +1,5 @@
 // Stochastic gradient descent on the CPU: everything is read and written once.
-#include "ops/cpu_runs.h"
+#include "ops/cpu/runs.h"
 #include "ops/update/owned_rows.h"
 #include "ops/update/row_catch_up.h"
 #include "ops/update/sgd.h"
@@ -7,11 +7,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/update/sgd_cpu.cc"
-#include "ops/simd/foreach_isa.h"
+#include "ops/cpu/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
 #include <hwy/highway.h>
 
-#include "ops/simd/weighted_rows-inl.h"
+#include "ops/cpu/weighted_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {

@@ -1,4 +1,4 @@
-#include "ops/cpu_streaming.h"
+#include "ops/cpu/streaming.h"
 
 #include <unistd.h>
 

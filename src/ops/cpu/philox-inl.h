@@ -3,11 +3,11 @@
 //
 // A vector holds one word of a counter in the lower half of each 64-bit lane. The multiplication
 // reads lower halves alone, so what the upper halves hold never has to be cleared.
-#if defined(ELIAS_OPS_SIMD_PHILOX_INL_H) == defined(HWY_TARGET_TOGGLE)
-#ifdef ELIAS_OPS_SIMD_PHILOX_INL_H
-#undef ELIAS_OPS_SIMD_PHILOX_INL_H
+#if defined(ELIAS_OPS_CPU_PHILOX_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef ELIAS_OPS_CPU_PHILOX_INL_H
+#undef ELIAS_OPS_CPU_PHILOX_INL_H
 #else
-#define ELIAS_OPS_SIMD_PHILOX_INL_H
+#define ELIAS_OPS_CPU_PHILOX_INL_H
 #endif
 
 #include <hwy/highway.h>

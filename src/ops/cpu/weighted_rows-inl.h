@@ -3,18 +3,18 @@
 // Rows come from memory, the sum stays in the cache: it is gone through once for every four rows,
 // and each row is read from end to end at once, which suits memory better than several passes over
 // the list. Every column adds its terms in the order of the list, whatever the width of a vector.
-#if defined(ELIAS_OPS_SIMD_WEIGHTED_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef ELIAS_OPS_SIMD_WEIGHTED_ROWS_INL_H_
-#undef ELIAS_OPS_SIMD_WEIGHTED_ROWS_INL_H_
+#if defined(ELIAS_OPS_CPU_WEIGHTED_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ELIAS_OPS_CPU_WEIGHTED_ROWS_INL_H_
+#undef ELIAS_OPS_CPU_WEIGHTED_ROWS_INL_H_
 #else
-#define ELIAS_OPS_SIMD_WEIGHTED_ROWS_INL_H_
+#define ELIAS_OPS_CPU_WEIGHTED_ROWS_INL_H_
 #endif
 
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include "ops/cpu/row-inl.h"
 #include "ops/lookup/weighted_rows.h"
-#include "ops/simd/row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {

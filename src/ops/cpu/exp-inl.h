@@ -1,15 +1,15 @@
 // exp for values that are not above zero, as softmax needs it: half the instructions of a general
 // one. Included once an instruction set, as row-inl.h.
-#if defined(ELIAS_OPS_SIMD_EXP_INL_H) == defined(HWY_TARGET_TOGGLE)
-#ifdef ELIAS_OPS_SIMD_EXP_INL_H
-#undef ELIAS_OPS_SIMD_EXP_INL_H
+#if defined(ELIAS_OPS_CPU_EXP_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef ELIAS_OPS_CPU_EXP_INL_H
+#undef ELIAS_OPS_CPU_EXP_INL_H
 #else
-#define ELIAS_OPS_SIMD_EXP_INL_H
+#define ELIAS_OPS_CPU_EXP_INL_H
 #endif
 
 #include <hwy/highway.h>
 
-#include "ops/simd/row-inl.h"
+#include "ops/cpu/row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {

@@ -7,7 +7,7 @@
 #include <initializer_list>
 
 #include "base/thread_pool.h"
-#include "ops/cpu_chunks.h"
+#include "ops/cpu/chunks.h"
 #include "ops/tensor.h"
 
 namespace elias::cpu {

@@ -3,11 +3,11 @@
 // Included once an instruction set by the sources that foreach_isa.h repeats, hence the guard that
 // toggles. `Lanes` is a vector of floats; a loop's body gets the place `i` and the number `n` of
 // values to take there, which is less than a vector's only at the end of a row.
-#if defined(ELIAS_OPS_SIMD_ROW_INL_H) == defined(HWY_TARGET_TOGGLE)
-#ifdef ELIAS_OPS_SIMD_ROW_INL_H
-#undef ELIAS_OPS_SIMD_ROW_INL_H
+#if defined(ELIAS_OPS_CPU_ROW_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef ELIAS_OPS_CPU_ROW_INL_H
+#undef ELIAS_OPS_CPU_ROW_INL_H
 #else
-#define ELIAS_OPS_SIMD_ROW_INL_H
+#define ELIAS_OPS_CPU_ROW_INL_H
 #endif
 
 #include <hwy/highway.h>
@@ -44,7 +44,7 @@ HWY_INLINE void store(Vector value, Lanes d, float* to, size_t n) {
   }
 }
 
-// As store, or past the caches (ops/cpu_streaming.h), which only whole, aligned vectors can.
+// As store, or past the caches (ops/cpu/streaming.h), which only whole, aligned vectors can.
 HWY_INLINE void store(Vector value, Lanes d, float* to, size_t n, bool streaming) {
   if (streaming && HWY_LIKELY(n == hn::Lanes(d))) {
     hn::Stream(value, d, to);

@@ -1,6 +1,6 @@
-// Memory for numeric arrays: 64-byte aligned (a cache line, an AVX-512 register, a tile row), and on
-// huge pages where it is large: rows looked up at random otherwise wait for the page table as much as
-// for the data.
+// Memory for numeric arrays: 64-byte aligned (a cache line, an AVX-512 register, a tile row), and
+// on huge pages where it is large: rows looked up at random otherwise wait for the page table as
+// much as for the data.
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,9 @@
 
 namespace elias {
 
-void* allocate_aligned(size_t bytes) {
+void* allocate_aligned(size_t count, size_t size) {
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) throw std::bad_alloc();
   constexpr size_t kHugePage = size_t{2} << 20;
   const bool large = bytes >= 2 * kHugePage;
   const size_t alignment = large ? kHugePage : kAlignment;

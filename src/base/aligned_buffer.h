@@ -13,8 +13,8 @@ namespace elias {
 
 inline constexpr size_t kAlignment = 64;
 
-/// `bytes` of memory that are not set. Throws std::bad_alloc.
-void* allocate_aligned(size_t bytes);
+/// Memory for `count` elements of `size` bytes, not set. Throws std::bad_alloc.
+void* allocate_aligned(size_t count, size_t size);
 void free_aligned(void* memory);
 
 /// `size` elements of a trivial type, set to zero. Moves, does not copy, does not grow.
@@ -25,7 +25,7 @@ class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   explicit AlignedBuffer(size_t size)
-      : data_(size == 0 ? nullptr : static_cast<T*>(allocate_aligned(size * sizeof(T)))),
+      : data_(size == 0 ? nullptr : static_cast<T*>(allocate_aligned(size, sizeof(T)))),
         size_(size) {
     std::uninitialized_value_construct_n(data_.get(), size_);
   }

@@ -40,11 +40,22 @@ constexpr std::string_view name_of(DType dtype) {
   return "?";
 }
 
+/// The DType of a C++ type; there is none for types that tensors do not have.
 template <typename T>
-inline constexpr DType kDTypeOf = DType::kFloat32;
+struct DTypeOf;
 template <>
-inline constexpr DType kDTypeOf<BFloat16> = DType::kBFloat16;
+struct DTypeOf<float> {
+  static constexpr DType kValue = DType::kFloat32;
+};
 template <>
-inline constexpr DType kDTypeOf<int32_t> = DType::kInt32;
+struct DTypeOf<BFloat16> {
+  static constexpr DType kValue = DType::kBFloat16;
+};
+template <>
+struct DTypeOf<int32_t> {
+  static constexpr DType kValue = DType::kInt32;
+};
+template <typename T>
+inline constexpr DType kDTypeOf = DTypeOf<T>::kValue;
 
 }  // namespace elias

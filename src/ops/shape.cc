@@ -12,7 +12,7 @@ Shape::Shape(std::initializer_list<int64_t> sizes) {
   if (sizes.size() > kMaxRank) {
     throw InputError("a tensor has at most {} dimensions, not {}", kMaxRank, sizes.size());
   }
-  constexpr int64_t kMaxElements = int64_t{1} << 62;
+  constexpr int64_t kMaxElements = int64_t{1} << 60;
   int64_t elements = 1;
   for (const int64_t size : sizes) {
     if (size < 0) throw InputError("a dimension cannot have size {}", size);

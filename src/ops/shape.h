@@ -13,7 +13,7 @@ class Shape {
   static constexpr int kMaxRank = 4;
 
   Shape() = default;
-  /// Throws InputError for more than kMaxRank sizes, a negative one, or a product beyond 2^62.
+  /// Throws InputError for more than kMaxRank sizes, a negative one, or a product beyond 2^60.
   Shape(std::initializer_list<int64_t> sizes);
 
   int rank() const { return rank_; }

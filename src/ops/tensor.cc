@@ -30,6 +30,8 @@ ConstTensorView ConstTensorView::columns(int64_t begin, int64_t end) const {
 }
 
 ConstTensorView ConstTensorView::reshaped(Shape shape) const {
+  if (rank() == 0)
+    throw InputError("a tensor that is not given cannot be seen as {}", shape.text());
   if (!contiguous() || shape.elements() != shape_.elements() || shape.rank() == 0) {
     throw InputError("a {}tensor of {} cannot be seen as {}", contiguous() ? "" : "not contiguous ",
                      shape_.text(), shape.text());
@@ -61,12 +63,14 @@ Tensor::Tensor(Shape shape, DType dtype, Device device)
       device_(device) {}
 
 Tensor copy_to(Device device, ConstTensorView from) {
+  if (!from) return {};
   Tensor to(from.shape(), from.dtype(), device);
   copy(from, to);
   return to;
 }
 
 void copy(ConstTensorView from, TensorView to) {
+  if (!from || !to) throw InputError("cannot copy: one of the tensors is not given");
   if (from.shape() != to.shape() || from.dtype() != to.dtype()) {
     throw InputError("cannot copy {} {} to {} {}", name_of(from.dtype()), from.shape().text(),
                      name_of(to.dtype()), to.shape().text());

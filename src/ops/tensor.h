@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 #include "base/errors.h"
 #include "ops/device.h"
@@ -80,7 +82,7 @@ class TensorView : public ConstTensorView {
   TensorView() = default;
   TensorView(Tensor& tensor);  // NOLINT(google-explicit-constructor): as span of vector
   template <typename T>
-  TensorView(T* data, Shape shape) : ConstTensorView(data, shape) {}
+  requires(!std::is_const_v<T>) TensorView(T* data, Shape shape) : ConstTensorView(data, shape) {}
 
   template <typename T>
   T* data() const {
@@ -106,8 +108,19 @@ class Tensor {
  public:
   Tensor() = default;
   Tensor(Shape shape, DType dtype, Device device = Device::kCpu);
-  Tensor(Tensor&&) = default;
-  Tensor& operator=(Tensor&&) = default;
+  /// What was moved from is as if never given: `!tensor`.
+  Tensor(Tensor&& other) noexcept
+      : memory_(std::move(other.memory_)),
+        shape_(std::exchange(other.shape_, Shape())),
+        dtype_(other.dtype_),
+        device_(other.device_) {}
+  Tensor& operator=(Tensor&& other) noexcept {
+    memory_ = std::move(other.memory_);
+    shape_ = std::exchange(other.shape_, Shape());
+    dtype_ = other.dtype_;
+    device_ = other.device_;
+    return *this;
+  }
   Tensor(const Tensor&) = delete;
   Tensor& operator=(const Tensor&) = delete;
 
@@ -138,7 +151,7 @@ class Tensor {
   Device device_ = Device::kCpu;
 };
 
-/// A copy of the elements on `device`, contiguous.
+/// A copy of the elements on `device`, contiguous; none of a view that is not given.
 Tensor copy_to(Device device, ConstTensorView from);
 
 /// Copies elements, between devices if need be. Shapes and types must be equal.

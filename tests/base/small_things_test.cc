@@ -54,7 +54,8 @@ TEST(AlignedBuffer, IsAlignedZeroedAndMoves) {
     EXPECT_EQ(buffer.size(), 0u);
   }
   EXPECT_EQ(AlignedBuffer<float>(0).span().size(), 0u);
-  EXPECT_THROW(allocate_aligned(SIZE_MAX - 5), std::bad_alloc);
+  EXPECT_THROW(allocate_aligned(SIZE_MAX - 5, 1), std::bad_alloc);
+  EXPECT_THROW(allocate_aligned(SIZE_MAX / 4 + 2, 4), std::bad_alloc);
 }
 
 TEST(Progress, TextTellsShareRateAndTimeLeft) {

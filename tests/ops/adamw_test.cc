@@ -293,8 +293,9 @@ TEST_F(AdamWErrorsTest, RefusesSettingsOutOfRange) {
               ThrowsMessage<InputError>("adamw: beta1 is 1, but must be in [0, 1)"));
   EXPECT_THAT([&] { dense({.beta2 = -0.5F}, 0.1F, 1); },
               ThrowsMessage<InputError>("adamw: beta2 is -0.5, but must be in [0, 1)"));
-  EXPECT_THAT([&] { dense({.epsilon = 0}, 0.1F, 1); },
-              ThrowsMessage<InputError>("adamw: epsilon is 0, but must be finite and positive"));
+  EXPECT_THAT(
+      [&] { dense({.epsilon = 0}, 0.1F, 1); },
+      ThrowsMessage<InputError>("adamw: epsilon is 0, but must be finite and at least 1e-30"));
   EXPECT_THAT(
       [&] { dense({.weight_decay = -1}, 0.1F, 1); },
       ThrowsMessage<InputError>("adamw: weight decay is -1, but must be finite and not negative"));

@@ -170,7 +170,8 @@ TEST(KeyGroupsErrorsTest, RefusesKeysAndShapesWithTheNumbers) {
   EXPECT_THAT([&] { group_by_key(context, random_floats({3}, 1), 5); },
               ThrowsMessage<InputError>("group by key: keys is float32, but must be int32"));
   EXPECT_THAT([&] { group_by_key(context, keys.view().columns(0, 2), 5); },
-              ThrowsMessage<InputError>("a not contiguous tensor of [2, 2] cannot be seen as [4]"));
+              ThrowsMessage<InputError>(
+                  "group by key: keys are a view of [2, 2] that is not contiguous: copy it first"));
 
   const KeyGroups groups = group_by_key(context, tensor_of<int32_t>({3}, {1, 1, 0}), 2);
   Tensor sums({2, 4}, DType::kFloat32);
@@ -178,12 +179,19 @@ TEST(KeyGroupsErrorsTest, RefusesKeysAndShapesWithTheNumbers) {
       [&] {
         sum_by_key(context, groups, random_floats({2, 4}, 1), sums);
       },
-      ThrowsMessage<InputError>("sum by key: the groups hold position 2, but values are [2, 4]"));
+      ThrowsMessage<InputError>(
+          "sum by key: groups' positions holds 2 at row 0, column 0, but must be in [0, 2)"));
   EXPECT_THAT(
       [&] {
         sum_by_key(context, groups, random_floats({3, 5}, 1), sums);
       },
       ThrowsMessage<InputError>("sum by key: sums is [2, 4], but must be [2, 5]"));
+  KeyGroups damaged = group_by_key(context, tensor_of<int32_t>({3}, {1, 1, 0}), 2);
+  damaged.offsets.span<int32_t>()[2] = 100;
+  EXPECT_THROW(sum_by_key(context, damaged, random_floats({3, 4}, 1), sums), InputError);
+  damaged.offsets = Tensor({1}, DType::kInt32);
+  EXPECT_THROW(sum_by_key(context, damaged, random_floats({3, 4}, 1), sums), InputError);
+  EXPECT_THROW(sum_by_key(context, KeyGroups(), random_floats({3, 4}, 1), sums), InputError);
   Tensor maxima({2}, DType::kFloat32);
   Tensor positions({3}, DType::kInt32);
   EXPECT_THAT([&] { max_by_key(context, groups, random_floats({3}, 1), maxima, positions); },

@@ -124,7 +124,8 @@ TEST(LayerNormErrorsTest, RefusesWrongShapesWithTheNumbers) {
       [&] {
         layer_norm(context, x, good, good, 0, y, {mean, inverse});
       },
-      testing::ThrowsMessage<InputError>("layer norm: epsilon is 0, but must be positive"));
+      testing::ThrowsMessage<InputError>(
+          "layer norm: epsilon is 0, but must be finite and positive"));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "ops/rows/convert.h"
 #include "tests/ops/backends.h"
 #include "tests/ops/linear_reference.h"
@@ -19,9 +21,10 @@ struct Sizes {
 };
 
 // Below, at and beyond the edges of tiles, panels, tasks and passes over k.
-const Sizes kSizes[] = {{1, 1, 1},    {3, 5, 2},     {0, 4, 3},      {4, 0, 3},     {4, 3, 0},
-                        {14, 32, 32}, {15, 33, 31},  {16, 64, 16},   {33, 100, 65}, {1, 768, 300},
-                        {257, 40, 9}, {30, 1025, 7}, {100, 31, 1040}};
+const Sizes kSizes[] = {{1, 1, 1},       {3, 5, 2},     {0, 4, 3},     {4, 0, 3},
+                        {4, 3, 0},       {14, 32, 32},  {15, 33, 31},  {16, 64, 16},
+                        {33, 100, 65},   {1, 768, 300}, {257, 40, 9},  {30, 1025, 7},
+                        {100, 31, 1040}, {4200, 5, 17}, {1700, 9, 10}, {800, 3, 4300}};
 
 // bf16 keeps 8 bits, so the operands are rounded before the reference sees them, which leaves only
 // the order of the sums.
@@ -262,6 +265,24 @@ TEST(LinearThreadsTest, SameBitsAtAnyThreadCount) {
       linear_bias_gradient(context, dy, results[3]);
       return results;
     });
+  }
+}
+
+// A loop inside a body of the pool runs in place, on memory that the outer call must not be using.
+TEST(LinearThreadsTest, RunsInsideABodyOfThePool) {
+  const Tensor x = random_floats({300, 100}, 1);
+  const Tensor w = random_floats({40, 100}, 2);
+  ThreadPool pool(3);
+  const Context context(pool);
+  const auto packed = pack_weights(context, w, PackedFor::kForward, Precision::kBFloat16);
+  Tensor expected({300, 40}, DType::kFloat32);
+  linear(context, x, packed, {}, Activation::kNone, expected);
+  std::vector<Tensor> results;
+  for (int i = 0; i < 8; ++i) results.emplace_back(expected.shape(), DType::kFloat32);
+  pool.for_each(results.size(),
+                [&](size_t i) { linear(context, x, packed, {}, Activation::kNone, results[i]); });
+  for (const Tensor& result : results) {
+    EXPECT_TRUE(std::ranges::equal(result.span<float>(), expected.span<float>()));
   }
 }
 

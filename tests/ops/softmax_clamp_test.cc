@@ -86,6 +86,12 @@ TEST_P(SoftmaxClampTest, LargeScoresDoNotOverflow) {
   const auto expected = reference::softmax_clamp(values_of<double>(z), 50, 2.0);
   expect_near(back(s), expected.s, 1e-6);
   expect_near(back(log_sum), expected.log_sum, 1e-6);
+  // The bound of the contract: 1e-7 |z|, and there are gradients of about 1.
+  const Tensor ds = random_floats({3, 50}, 2);
+  Tensor dz = zeros({3, 50});
+  softmax_clamp_backward(context(), here(ds), here(z), log_sum, 2, dz);
+  expect_near(back(dz), reference::softmax_clamp_backward(values_of<double>(ds), expected, 2.0),
+              1e-5);
 }
 
 TEST_P(SoftmaxClampTest, LeftOutPlacesAreZeroAndGetNoGradient) {
@@ -187,11 +193,11 @@ TEST(SoftmaxClampErrorsTest, RefusesWrongShapesWithTheNumbers) {
   EXPECT_THAT([&] { softmax_clamp(context, z, 1, s, short_sum); },
               refuses("softmax clamp: log_sum is [3], but must be [4]"));
   EXPECT_THAT([&] { softmax_clamp(context, z, -1, s, log_sum); },
-              refuses("softmax clamp: scale is -1, but must be positive"));
+              refuses("softmax clamp: scale is -1, but must be finite and positive"));
   EXPECT_THAT([&] { softmax_clamp_backward(context, narrow, z, log_sum, 1, s); },
               refuses("softmax clamp, backward: ds is [4, 7], but must be [4, 8]"));
   EXPECT_THAT([&] { softmax_clamp_backward(context, s, z, log_sum, 0, s); },
-              refuses("softmax clamp, backward: scale is 0, but must be positive"));
+              refuses("softmax clamp, backward: scale is 0, but must be finite and positive"));
 }
 
 }  // namespace

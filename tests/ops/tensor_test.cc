@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 #include "ops/isa.h"
 #include "tests/ops/numbers.h"
 
@@ -46,6 +48,16 @@ TEST(TensorTest, EmptyTensorsAreFine) {
   EXPECT_TRUE(ConstTensorView(none));
 }
 
+TEST(TensorTest, MovedFromIsNotGiven) {
+  Tensor tensor({2, 2}, DType::kFloat32);
+  const Tensor other = std::move(tensor);
+  EXPECT_FALSE(tensor);  // NOLINT(bugprone-use-after-move): what this test is about
+  EXPECT_TRUE(other);
+  EXPECT_FALSE(copy_to(Device::kCpu, {}));
+  EXPECT_THROW(copy({}, {}), InputError);
+  EXPECT_THROW(ConstTensorView().reshaped({1}), InputError);
+}
+
 TEST(TensorTest, RefusesWhatDoesNotFit) {
   Tensor tensor({3, 4}, DType::kFloat32);
   EXPECT_THAT([&] { tensor.view().slice(2, 4); },
@@ -84,6 +96,12 @@ TEST(IsaTest, ScalarIsAlwaysThere) {
   ASSERT_FALSE(supported_isas().empty());
   EXPECT_EQ(supported_isas().front(), Isa::kScalar);
   EXPECT_EQ(isa_named("scalar"), Isa::kScalar);
+}
+
+// The suite runs again under ELIAS_ISA=scalar, see CMakeLists.txt.
+TEST(IsaTest, TheEnvironmentChooses) {
+  const char* wanted = std::getenv("ELIAS_ISA");
+  EXPECT_EQ(chosen_isa(), wanted == nullptr ? supported_isas().back() : isa_named(wanted));
 }
 
 TEST(IsaTest, RefusesWhatIsNoneOrNotThere) {

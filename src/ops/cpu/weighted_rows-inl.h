@@ -3,11 +3,11 @@
 // Rows come from memory, the sum stays in the cache: it is gone through once for every four rows,
 // and each row is read from end to end at once, which suits memory better than several passes over
 // the list. Every column adds its terms in the order of the list, whatever the width of a vector.
-#if defined(ELIAS_OPS_CPU_WEIGHTED_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef ELIAS_OPS_CPU_WEIGHTED_ROWS_INL_H_
-#undef ELIAS_OPS_CPU_WEIGHTED_ROWS_INL_H_
+#if defined(ELIAS_OPS_CPU_WEIGHTED_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef ELIAS_OPS_CPU_WEIGHTED_ROWS_INL_H
+#undef ELIAS_OPS_CPU_WEIGHTED_ROWS_INL_H
 #else
-#define ELIAS_OPS_CPU_WEIGHTED_ROWS_INL_H_
+#define ELIAS_OPS_CPU_WEIGHTED_ROWS_INL_H
 #endif
 
 #include <hwy/cache_control.h>

@@ -18,26 +18,24 @@ decltype(sum_by_key) sum_by_key;
 
 namespace {
 
-// Groups of keys that were not those of `values` would send a reduction beyond them. Positions rise
-// within a group, so its last one tells.
-void check_positions(std::string_view op, const KeyGroups& groups, ConstTensorView values) {
-  if (values.device() != Device::kCpu) return;
-  const int64_t n = values.shape()[0];
-  const auto offsets = groups.offsets.span<int32_t>();
-  const auto positions = groups.positions.span<int32_t>();
-  for (int64_t r = 0; r < groups.size(); ++r) {
-    const int32_t last = positions[offsets[r + 1] - 1];
-    if (last >= n) {
-      throw InputError("{}: the groups hold position {}, but values are {}", op, last,
-                       values.shape().text());
-    }
-  }
+// Groups that are damaged, or of other keys, would send a reduction beyond `values`.
+void check_groups(std::string_view op, const KeyGroups& groups, ConstTensorView values) {
+  constexpr DType kInt = DType::kInt32;
+  check(op, {{"groups' keys", groups.keys, kInt, {Operand::kAny}},
+             {"groups' positions", groups.positions, kInt, {Operand::kAny}}});
+  check(op, {{"groups' offsets", groups.offsets, kInt, {groups.size() + 1}}});
+  check_offsets(op, "groups' offsets", groups.offsets, groups.positions.shape()[0]);
+  check_ids(op, "groups' positions", groups.positions, values.shape()[0]);
 }
 
 }  // namespace
 
 KeyGroups group_by_key(const Context& context, ConstTensorView keys, int64_t bound) {
   constexpr std::string_view kOp = "group by key";
+  if (keys && !keys.contiguous()) {
+    throw InputError("{}: keys are a view of {} that is not contiguous: copy it first", kOp,
+                     keys.shape().text());
+  }
   const ConstTensorView flat = keys ? keys.reshaped({keys.shape().elements()}) : keys;
   const Device device = check(kOp, {{"keys", flat, DType::kInt32, {Operand::kAny}}});
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
@@ -59,11 +57,11 @@ void sum_by_key(const Context& context, const KeyGroups& groups, ConstTensorView
   constexpr std::string_view kOp = "sum by key";
   constexpr DType kFloat = DType::kFloat32;
   check(kOp, {{"values", values, kFloat, {Operand::kAny, Operand::kAny}}});
+  check_groups(kOp, groups, values);
   const int64_t D = values.width();
   const Device device = check(kOp, {{"values", values, kFloat, {Operand::kAny, D}},
                                     {"positions", groups.positions, DType::kInt32, {Operand::kAny}},
                                     {"sums", sums, kFloat, {groups.size(), D}}});
-  check_positions(kOp, groups, values);
   if constexpr (kCudaBuilt) {
     if (device == Device::kCuda) return cuda::sum_by_key(context, groups, values, sums);
   }
@@ -73,6 +71,8 @@ void sum_by_key(const Context& context, const KeyGroups& groups, ConstTensorView
 void max_by_key(const Context& context, const KeyGroups& groups, ConstTensorView values,
                 TensorView maxima, TensorView positions) {
   constexpr std::string_view kOp = "max by key";
+  check(kOp, {{"values", values, DType::kFloat32, {Operand::kAny}}});
+  check_groups(kOp, groups, values);
   const int64_t R = groups.size();
   const Device device =
       check(kOp, {{"values", values, DType::kFloat32, {Operand::kAny}},
@@ -80,7 +80,6 @@ void max_by_key(const Context& context, const KeyGroups& groups, ConstTensorView
                   {"maxima", maxima, DType::kFloat32, {R}},
                   {"positions", positions, DType::kInt32, {R}}});
   require_cpu(kOp, device);
-  check_positions(kOp, groups, values);
   cpu::max_by_key(context, groups, values, maxima, positions);
 }
 

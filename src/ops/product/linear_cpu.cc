@@ -1,5 +1,7 @@
 // A linear layer on the CPU: its three products are one product, with other operands transposed.
+#include <algorithm>
 #include "ops/cpu/scratch.h"
+
 #include "ops/product/linear.h"
 #include "ops/product/product.h"
 #include "ops/rows/convert.h"
@@ -17,7 +19,9 @@ class FloatRows {
     view_ = copy_;
   }
   const ConstTensorView* operator->() const { return &view_; }
-  Matrix matrix(bool transposed) const { return {view_.data<float>(), view_.stride(), transposed}; }
+  Matrix matrix(int64_t first_row, bool transposed) const {
+    return {view_.data<float>() + first_row * view_.stride(), view_.stride(), transposed};
+  }
 
  private:
   Tensor copy_;
@@ -31,7 +35,7 @@ void rows_times_weights(const Context& context, ConstTensorView rows, const Pack
   Tensor floats;  // where the result is not
   if (result.dtype() != DType::kFloat32) floats = Tensor(result.shape(), DType::kFloat32);
   const TensorView sums = floats ? floats.view() : result;
-  multiply(context, product_kernel(w.isa(), w.precision()), left.matrix(/*transposed=*/false),
+  multiply(context, product_kernel(w.isa(), w.precision()), left.matrix(0, /*transposed=*/false),
            left->rows(), {w.data().bytes(), w.inner(), w.outer()}, rule, sums.data<float>(),
            sums.stride());
   if (floats) elias::convert(context, floats, result);
@@ -69,15 +73,19 @@ void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTen
   const ProductKernel& kernel = product_kernel(context.isa(), precision);
   const FloatRows left(context, dy);
   const FloatRows right(context, x);
-  const int64_t N = dy.shape()[0];
-  static thread_local Scratch scratch;
-  const size_t bytes = packed_size(kernel, N, x.width()) * size_of(kernel.dtype);
-  const PackedRight packed_x = pack_right(context, kernel, right.matrix(/*transposed=*/false), N,
-                                          x.width(), scratch.bytes(bytes));
   SumRule rule;
   rule.accumulate = true;
-  multiply(context, kernel, left.matrix(/*transposed=*/true), dy.width(), packed_x, rule,
-           dw.data<float>(), dw.stride());
+  // A piece of the points at a time, which bounds the memory of the packed x.
+  constexpr int64_t kPoints = 6144;
+  static thread_local Scratch scratch;
+  for (int64_t first = 0; first < dy.rows(); first += kPoints) {
+    const int64_t points = std::min(kPoints, dy.rows() - first);
+    const size_t bytes = packed_size(kernel, points, x.width()) * size_of(kernel.dtype);
+    const PackedRight packed_x = pack_right(context, kernel, right.matrix(first, false), points,
+                                            x.width(), scratch.bytes(bytes));
+    multiply(context, kernel, left.matrix(first, /*transposed=*/true), dy.width(), packed_x, rule,
+             dw.data<float>(), dw.stride());
+  }
 }
 
 }  // namespace elias::cpu

@@ -88,7 +88,8 @@ PackedRight pack_right(const Context& context, const ProductKernel& kernel, cons
 
 void multiply(const Context& context, const ProductKernel& kernel, const Matrix& a, int64_t M,
               const PackedRight& b, const SumRule& rule, float* c, int64_t c_stride) {
-  const auto [panels, K, N] = b;
+  const int64_t K = b.inner;
+  const int64_t N = b.outer;
   const int64_t task_rows = round_up(kTaskRows, kernel.rows);
   const int64_t right_step = kernel.columns * round_up(K, kernel.depth);
   const size_t column_tasks = chunk_count(N, kTaskColumns);
@@ -105,26 +106,25 @@ void multiply(const Context& context, const ProductKernel& kernel, const Matrix&
       pack_all(context, lines, rows, left);
       const size_t row_tasks = chunk_count(rows, task_rows);
       // Tasks next to each other share their part of B.
-      context.pool().for_each(
-          row_tasks * column_tasks, [&, K = K, N = N, panels = panels](size_t task) {
-            const int64_t row = static_cast<int64_t>(task % row_tasks) * task_rows;
-            const int64_t column = static_cast<int64_t>(task / row_tasks) * kTaskColumns;
-            PanelBlock block{};
-            block.rows = std::min(task_rows, rows - row);
-            block.left = element_at(left, kernel.dtype, row / kernel.rows * lines.step());
-            block.left_step = lines.step();
-            block.right = element_at(panels, kernel.dtype,
-                                     column / kernel.columns * right_step + k0 * kernel.columns);
-            block.right_step = right_step;
-            block.columns = std::min(kTaskColumns, N - column);
-            block.depth = round_up(lines.depth, kernel.depth);
-            block.accumulate = rule.accumulate || k0 > 0;
-            block.bias = rule.bias == nullptr || k0 > 0 ? nullptr : rule.bias + column;
-            block.activation = k0 + kDepth >= K ? rule.activation : Activation::kNone;
-            block.c = c + (row0 + row) * c_stride + column;
-            block.c_stride = c_stride;
-            kernel.multiply(block);
-          });
+      context.pool().for_each(row_tasks * column_tasks, [&](size_t task) {
+        const int64_t row = static_cast<int64_t>(task % row_tasks) * task_rows;
+        const int64_t column = static_cast<int64_t>(task / row_tasks) * kTaskColumns;
+        PanelBlock block{};
+        block.rows = std::min(task_rows, rows - row);
+        block.left = element_at(left, kernel.dtype, row / kernel.rows * lines.step());
+        block.left_step = lines.step();
+        block.right = element_at(b.panels, kernel.dtype,
+                                 column / kernel.columns * right_step + k0 * kernel.columns);
+        block.right_step = right_step;
+        block.columns = std::min(kTaskColumns, N - column);
+        block.depth = round_up(lines.depth, kernel.depth);
+        block.accumulate = rule.accumulate || k0 > 0;
+        block.bias = rule.bias == nullptr || k0 > 0 ? nullptr : rule.bias + column;
+        block.activation = k0 + kDepth >= K ? rule.activation : Activation::kNone;
+        block.c = c + (row0 + row) * c_stride + column;
+        block.c_stride = c_stride;
+        kernel.multiply(block);
+      });
     }
   }
 }

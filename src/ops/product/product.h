@@ -69,11 +69,11 @@ const ProductKernel& amx_kernel();
 
 const ProductKernel& product_kernel(Isa isa, Precision precision);
 
-/// B [K, N] in panels, all of them one behind the other.
+/// B [inner, outer] in panels, all of them one behind the other.
 struct PackedRight {
   const void* panels;
-  int64_t K;
-  int64_t N;
+  int64_t inner;
+  int64_t outer;
 };
 
 /// How many elements the panels of B [K, N] take.

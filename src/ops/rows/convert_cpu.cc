@@ -1,6 +1,6 @@
 // Conversion on the CPU: plain loops, which the compiler turns into vectors of each instruction
 // set.
-#include "ops/cpu/chunks.h"
+#include "ops/cpu/runs.h"
 #include "ops/rows/convert.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -30,23 +30,19 @@ namespace elias::cpu {
 namespace {
 
 template <typename From, typename To>
-void convert_rows(const Context& context, void (*kernel)(const From*, size_t, To*),
+void convert_runs(const Context& context, void (*kernel)(const From*, size_t, To*),
                   ConstTensorView x, TensorView y) {
-  const size_t width = x.width();
-  context.pool().for_chunks(x.rows(), rows_per_chunk(width), [&](size_t, size_t begin, size_t end) {
-    for (size_t row = begin; row < end; ++row) {
-      kernel(x.data<From>() + row * x.stride(), width, y.data<To>() + row * y.stride());
-    }
-  });
+  for_runs(context.pool(), {x, y},
+           [&](const Run& run) { kernel(run.of<From>(x), run.count, run.of<To>(y)); });
 }
 
 }  // namespace
 
 void convert(const Context& context, ConstTensorView x, TensorView y) {
   if (x.dtype() == DType::kFloat32) {
-    convert_rows<float, BFloat16>(context, ELIAS_BY_ISA(round_row)(context.isa()), x, y);
+    convert_runs<float, BFloat16>(context, ELIAS_BY_ISA(round_row)(context.isa()), x, y);
   } else {
-    convert_rows<BFloat16, float>(context, ELIAS_BY_ISA(widen_row)(context.isa()), x, y);
+    convert_runs<BFloat16, float>(context, ELIAS_BY_ISA(widen_row)(context.isa()), x, y);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "ops/rows/layer_norm.h"
 
+#include <cmath>
+
 #include "ops/check.h"
 
 namespace elias {
@@ -26,7 +28,9 @@ void layer_norm(const Context& context, ConstTensorView x, ConstTensorView gain,
                                     {"y", y, kFloat, {N, D}},
                                     {"mean", saved.mean, kFloat, {N}},
                                     {"inverse deviation", saved.inverse_deviation, kFloat, {N}}});
-  if (!(epsilon > 0)) throw InputError("{}: epsilon is {}, but must be positive", kOp, epsilon);
+  if (!(epsilon > 0) || !std::isfinite(epsilon)) {
+    throw InputError("{}: epsilon is {}, but must be finite and positive", kOp, epsilon);
+  }
   if constexpr (kCudaBuilt) {
     if (device == Device::kCuda) return cuda::layer_norm(context, x, gain, bias, epsilon, y, saved);
   }

@@ -1,5 +1,7 @@
 #include "ops/rows/softmax_clamp.h"
 
+#include <cmath>
+
 #include "ops/check.h"
 
 namespace elias {
@@ -16,7 +18,9 @@ decltype(softmax_clamp_backward) softmax_clamp_backward;
 namespace {
 
 void check_scale(std::string_view op, float scale) {
-  if (!(scale > 0)) throw InputError("{}: scale is {}, but must be positive", op, scale);
+  if (!(scale > 0) || !std::isfinite(scale)) {
+    throw InputError("{}: scale is {}, but must be finite and positive", op, scale);
+  }
 }
 
 }  // namespace

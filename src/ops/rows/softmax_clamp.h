@@ -14,8 +14,9 @@ namespace elias {
 void softmax_clamp(const Context& context, ConstTensorView z, float scale, TensorView s,
                    TensorView log_sum);
 
-/// dz [N, C] from ds [N, C] (dz may be ds). The clamp lets a gradient pass where
-/// scale * softmax(z) <= 1.
+/// dz [N, C] from ds [N, C] (dz may be ds). The softmax is computed anew from log_sum, which is
+/// rounded at the size of z: relative to the largest gradient of a row, dz is off by 1e-7 max(1,
+/// |z|). The clamp lets a gradient pass where scale * softmax(z) <= 1.
 void softmax_clamp_backward(const Context& context, ConstTensorView ds, ConstTensorView z,
                             ConstTensorView log_sum, float scale, TensorView dz);
 

@@ -128,8 +128,7 @@ void softmax_clamp(const Context& context, ConstTensorView z, float scale, Tenso
                    TensorView log_sum) {
   const auto kernel = ELIAS_BY_ISA(softmax_row)(context.isa());
   const size_t width = z.width();
-  // Not rows(), which is 0 where there are no columns: a row of none has a log_sum too.
-  const size_t rows = z.shape()[0];
+  const size_t rows = z.rows();
   const bool streaming = streams(s, {z});
   context.pool().for_chunks(rows, rows_per_chunk(width), [&](size_t, size_t begin, size_t end) {
     float* work = streaming ? work_row(width) : nullptr;

@@ -27,8 +27,11 @@ void check_settings(std::string_view op, const AdamWSettings& settings) {
       throw InputError("{}: {} is {}, but must be in [0, 1)", op, name, beta);
     }
   }
-  if (!(settings.epsilon > 0) || !std::isfinite(settings.epsilon)) {
-    throw InputError("{}: epsilon is {}, but must be finite and positive", op, settings.epsilon);
+  // Less would make divisions by it overflow.
+  constexpr float kLeastEpsilon = 1e-30F;
+  if (!(settings.epsilon >= kLeastEpsilon) || !std::isfinite(settings.epsilon)) {
+    throw InputError("{}: epsilon is {}, but must be finite and at least {}", op, settings.epsilon,
+                     kLeastEpsilon);
   }
   if (!(settings.weight_decay >= 0) || !std::isfinite(settings.weight_decay)) {
     throw InputError("{}: weight decay is {}, but must be finite and not negative", op,

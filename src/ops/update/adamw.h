@@ -38,7 +38,11 @@ void adamw(const Context& context, const AdamWSettings& settings, float rate, in
 
 /// Brings the given rows [R] (int32, distinct) of weights and moments [V, D] to where the dense
 /// form has them after all steps of `rates`; done_steps [V] int32 says how far each row is. Call it
-/// before a forward pass reads rows, and with all rows before weights are saved or evaluated.
+/// before a forward pass reads rows, and with all rows at the end of training. A catch-up in two
+/// parts rounds otherwise than one: to go on to the same bits, a checkpoint keeps the rows as they
+/// are, with their done_steps and the rates, and an evaluation in between works on a copy. Where
+/// beta1 >= sqrt(beta2) momentum outlives the second moment, and the cost grows with the number of
+/// missed steps.
 void adamw_catch_up(const Context& context, const AdamWSettings& settings, const RateHistory& rates,
                     ConstTensorView rows, AdamWState state, TensorView done_steps);
 

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "base/errors.h"
-
 namespace elias {
 
 RateHistory::RateHistory(std::span<const float> rates) {

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "base/errors.h"
+
 namespace elias {
 
 class RateHistory {
@@ -18,7 +20,10 @@ class RateHistory {
 
   /// The number of steps begun; they count from 1.
   int64_t steps() const { return static_cast<int64_t>(rates_.size()); }
-  float rate(int64_t step) const { return rates_[step - 1]; }
+  float rate(int64_t step) const {
+    ELIAS_ASSERT(step >= 1 && step <= steps());
+    return rates_[step - 1];
+  }
   std::span<const float> rates() const { return rates_; }
 
  private:

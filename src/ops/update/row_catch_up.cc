@@ -154,17 +154,18 @@ AdamWCatchUps::AdamWCatchUps(ThreadPool& pool, const AdamWSettings& settings,
   }
 }
 
-std::vector<SgdCatchUp> sgd_catch_ups(const SgdSettings& settings, const RateHistory& rates) {
-  std::vector<SgdCatchUp> catch_ups(rates.steps() + 1);
+std::vector<SgdCatchUp> sgd_catch_ups(const SgdSettings& settings, const RateHistory& rates,
+                                      int64_t first) {
+  std::vector<SgdCatchUp> catch_ups(rates.steps() - first + 1);
   const double momentum = settings.momentum;
   double decay = 1;
   double carry = 0;
   double power = 1;
-  for (int64_t t = rates.steps() - 1; t >= 0; --t) {
+  for (int64_t t = rates.steps() - 1; t >= first; --t) {
     carry = momentum * (double{rates.rate(t + 1)} * decay + carry);
     decay *= decay_of(rates, t + 1, settings.weight_decay);
     power *= momentum;
-    catch_ups[t] = {factor(decay), factor(carry), factor(power)};
+    catch_ups[t - first] = {factor(decay), factor(carry), factor(power)};
   }
   return catch_ups;
 }

@@ -80,8 +80,9 @@ struct SgdCatchUp {
   float velocity_factor = 1;
 };
 
-/// catch_ups[t] for every number t of done steps from 0 to the last.
-std::vector<SgdCatchUp> sgd_catch_ups(const SgdSettings& settings, const RateHistory& rates);
+/// catch_ups[t - first] for every number t of done steps from `first` to the last.
+std::vector<SgdCatchUp> sgd_catch_ups(const SgdSettings& settings, const RateHistory& rates,
+                                      int64_t first);
 
 /// Throws InputError, in the name of `op`, unless rows [R] are distinct rows of the weights [V, D]
 /// and no step of them is beyond the rates. Only values in CPU memory are looked at.

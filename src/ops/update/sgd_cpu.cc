@@ -86,10 +86,14 @@ void sgd(const Context& context, const SgdSettings& settings, float rate, ConstT
 void sgd_catch_up(const Context& context, const SgdSettings& settings, const RateHistory& rates,
                   ConstTensorView rows, SgdState state, TensorView done_steps) {
   const auto kernel = ELIAS_BY_ISA(catch_up_row)(context.isa());
-  const std::vector<SgdCatchUp> catch_ups = sgd_catch_ups(settings, rates);
+  int64_t first = rates.steps();  // the fewest done steps of the rows
+  for (const int32_t row : rows.span<int32_t>()) {
+    first = std::min<int64_t>(first, done_steps.data<int32_t>()[row]);
+  }
+  const std::vector<SgdCatchUp> catch_ups = sgd_catch_ups(settings, rates, first);
   for_rows_behind(context.pool(), rates, rows, state.weights.width(), done_steps,
                   [&](const Run& row, int32_t done) {
-                    kernel(catch_ups[done], row.count, row.of<float>(state.weights),
+                    kernel(catch_ups[done - first], row.count, row.of<float>(state.weights),
                            velocity_of(state, row));
                   });
 }

@@ -50,6 +50,9 @@ class Roofline {
       const auto work = [&] { copy(pool_, arrays_.x.span<float>(), arrays_.z.span<float>()); };
       return 2 * Arrays::kBytes / seconds_of(work);
     }
+    if (bound == Bound::kRead) {
+      return Arrays::kBytes / seconds_of([&] { largest(pool_, arrays_.x.span<float>()); });
+    }
     double operations = 0;
     const Isa isa = bound == Bound::kTiles ? Isa::kAmx : widest_;
     const double seconds = seconds_of([&] { operations = multiply_add(pool_, isa); });
@@ -77,6 +80,8 @@ void measure_once(const Case& what, const Context& context, Roofline& roofline,
     return what.bound == Bound::kPass ? what.amount / seconds_of([&] { what.pass(context); })
                                       : roofline.rate(what.bound);
   };
+  // Products find their operands where the step before them would have left them.
+  if (what.bound == Bound::kFloat32 || what.bound == Bound::kTiles) what.work(context);
   const double before = bound();
   const double seconds = seconds_of([&] { what.work(context); });
   const double around = (before + bound()) / 2;

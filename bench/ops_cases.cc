@@ -79,7 +79,7 @@ std::vector<Case> bag_cases(Arrays& a) {
   const auto offsets = std::make_shared<Tensor>(even_offsets(kPoints, kFeatures));
   const auto ids = std::make_shared<Tensor>(random_ids({kPoints * kFeatures}, Arrays::N));
   const auto weights = std::make_shared<Tensor>(filled({kPoints * kFeatures}));
-  return {{"embedding bag", Bound::kCopy, (kTerms + kPoints) * kRowBytes,
+  return {{"embedding bag", Bound::kRead, (kTerms + kPoints) * kRowBytes,
            [&a, offsets, ids, weights](const Context& c) {
              embedding_bag(c, {*offsets, *ids, *weights}, a.x, a.y.view().slice(0, kPoints));
            }}};
@@ -92,11 +92,11 @@ std::vector<Case> shortlist_cases(Arrays& a) {
   constexpr double kBytes = (kPoints * kLabels + kPoints) * kRowBytes;
   const auto ids = std::make_shared<Tensor>(random_ids({kPoints, kLabels}, Arrays::N));
   const auto scores = std::make_shared<Tensor>(filled({kPoints, kLabels}));
-  return {{"gather-dot", Bound::kCopy, kBytes,
+  return {{"gather-dot", Bound::kRead, kBytes,
            [&a, ids, scores](const Context& c) {
              gather_dot(c, a.y.view().slice(0, kPoints), a.x, {}, *ids, *scores);
            }},
-          {"gather-dot, input gradient", Bound::kCopy, kBytes, [&a, ids, scores](const Context& c) {
+          {"gather-dot, input gradient", Bound::kRead, kBytes, [&a, ids, scores](const Context& c) {
              gather_dot_input_gradient(c, *scores, a.x, *ids, a.y.view().slice(0, kPoints));
            }}};
 }
@@ -105,7 +105,7 @@ std::vector<Case> shortlist_cases(Arrays& a) {
 std::vector<Case> key_cases(Arrays& a) {
   constexpr int64_t kKeys = 32768;
   const auto keys = std::make_shared<Tensor>(random_ids({Arrays::N}, kKeys));
-  return {{"sum by key", Bound::kCopy, Arrays::kBytes + kKeys * kRowBytes,
+  return {{"sum by key", Bound::kRead, Arrays::kBytes + kKeys * kRowBytes,
            [&a, keys](const Context& c) {
              const KeyGroups groups = group_by_key(c, *keys, kKeys);
              sum_by_key(c, groups, a.x, a.y.view().slice(0, groups.size()));
@@ -166,7 +166,7 @@ std::vector<Case> update_cases(Arrays& a) {
              adamw_catch_up(c, weights->settings, weights->rates, weights->gradient.rows,
                             weights->state(), weights->done);
            }},
-          {"row gradient multiplied out", Bound::kCopy, (1 + Weights::kTermsPerRow) * kUsed,
+          {"row gradient multiplied out", Bound::kRead, (1 + Weights::kTermsPerRow) * kUsed,
            [&a, weights](const Context& c) {
              expand_rows(c, weights->gradient, a.y.view().slice(0, Weights::kUsed));
            }}};

@@ -15,11 +15,12 @@ namespace elias::bench {
 // What a case is held against.
 enum class Bound {
   kCopy,     // bytes, of which the fewest count: every operand read once, every result written once
+  kRead,     // the same, of what hardly writes: memory reads at another rate than it copies
   kFloat32,  // floating-point operations, by the widest vectors
   kTiles,    // floating-point operations, on bf16 tiles
   kPass,     // another piece of work, `pass`
 };
-inline constexpr std::string_view kBoundNames[] = {"copy", "float32", "bf16 tiles", "pass"};
+inline constexpr std::string_view kBoundNames[] = {"copy", "read", "float32", "bf16 tiles", "pass"};
 
 struct Case {
   std::string name;

@@ -15,22 +15,34 @@ decltype(gather_dot_input_gradient) gather_dot_input_gradient;
 decltype(gather_dot_weight_gradient) gather_dot_weight_gradient;
 }  // namespace cuda
 
+namespace {
+
+constexpr DType kFloat = DType::kFloat32;
+
+// Points [N, D] and their scores [N, K] against rows of w [L, D].
+Device check_shortlist(std::string_view op, const NamedView& points, ConstTensorView w,
+                       ConstTensorView ids, const NamedView& scores) {
+  check(op, {{"w", w, kFloat, {Operand::kAny, Operand::kAny}},
+             {"ids", ids, DType::kInt32, {Operand::kAny, Operand::kAny}}});
+  const int64_t N = ids.shape()[0];
+  const int64_t K = ids.width();
+  const Device device = check(op, {{points.name, points.view, kFloat, {N, w.width()}},
+                                   {"w", w, kFloat, {Operand::kAny, Operand::kAny}},
+                                   {"ids", ids, DType::kInt32, {N, K}},
+                                   {scores.name, scores.view, kFloat, {N, K}}});
+  check_ids(op, "ids", ids, w.shape()[0], -1);
+  return device;
+}
+
+}  // namespace
+
 void gather_dot(const Context& context, ConstTensorView x, ConstTensorView w, ConstTensorView bias,
                 ConstTensorView ids, TensorView z) {
   constexpr std::string_view kOp = "gather dot";
-  constexpr DType kFloat = DType::kFloat32;
-  check(kOp, {{"w", w, kFloat, {Operand::kAny, Operand::kAny}},
-              {"ids", ids, DType::kInt32, {Operand::kAny, Operand::kAny}}});
-  const int64_t N = ids.shape()[0];
-  const int64_t K = ids.width();
-  const int64_t L = w.shape()[0];
-  const int64_t D = w.width();
-  const Device device = check(kOp, {{"x", x, kFloat, {N, D}},
-                                    {"w", w, kFloat, {L, D}},
-                                    {"ids", ids, DType::kInt32, {N, K}},
-                                    {"z", z, kFloat, {N, K}}});
-  if (bias) check(kOp, {{"x", x, kFloat, {N, D}}, {"bias", bias, kFloat, {L}}});
-  check_ids(kOp, "ids", ids, L, -1);
+  const Device device = check_shortlist(kOp, {"x", x}, w, ids, {"z", z});
+  if (bias)
+    check(kOp, {{"w", w, kFloat, {Operand::kAny, Operand::kAny}},
+                {"bias", bias, kFloat, {w.shape()[0]}}});
   if constexpr (kCudaBuilt) {
     if (device == Device::kCuda) return cuda::gather_dot(context, x, w, bias, ids, z);
   }
@@ -39,19 +51,8 @@ void gather_dot(const Context& context, ConstTensorView x, ConstTensorView w, Co
 
 void gather_dot_input_gradient(const Context& context, ConstTensorView dz, ConstTensorView w,
                                ConstTensorView ids, TensorView dx) {
-  constexpr std::string_view kOp = "gather dot, input gradient";
-  constexpr DType kFloat = DType::kFloat32;
-  check(kOp, {{"w", w, kFloat, {Operand::kAny, Operand::kAny}},
-              {"ids", ids, DType::kInt32, {Operand::kAny, Operand::kAny}}});
-  const int64_t N = ids.shape()[0];
-  const int64_t K = ids.width();
-  const int64_t L = w.shape()[0];
-  const int64_t D = w.width();
-  const Device device = check(kOp, {{"dz", dz, kFloat, {N, K}},
-                                    {"w", w, kFloat, {L, D}},
-                                    {"ids", ids, DType::kInt32, {N, K}},
-                                    {"dx", dx, kFloat, {N, D}}});
-  check_ids(kOp, "ids", ids, L, -1);
+  const Device device =
+      check_shortlist("gather dot, input gradient", {"dx", dx}, w, ids, {"dz", dz});
   if constexpr (kCudaBuilt) {
     if (device == Device::kCuda) return cuda::gather_dot_input_gradient(context, dz, w, ids, dx);
   }
@@ -61,7 +62,6 @@ void gather_dot_input_gradient(const Context& context, ConstTensorView dz, Const
 RowGradient gather_dot_weight_gradient(const Context& context, ConstTensorView dz,
                                        ConstTensorView x, ConstTensorView ids, int64_t L) {
   constexpr std::string_view kOp = "gather dot, weight gradient";
-  constexpr DType kFloat = DType::kFloat32;
   check(kOp, {{"ids", ids, DType::kInt32, {Operand::kAny, Operand::kAny}}});
   const int64_t N = ids.shape()[0];
   const int64_t K = ids.width();

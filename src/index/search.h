@@ -1,0 +1,58 @@
+// The search through the label graph: from a point's clusters to its shortlist (ELIAS, eq. 3).
+//
+// The score of a path through cluster c to label l is s_c * e_cl; a label's score is the highest of
+// its paths (of equal ones that of the cluster listed first), and the shortlist are the K labels of
+// the highest scores (of equal ones those of lower ids). A LabelSearch is one thread's room for it:
+// it allocates at its construction, then no more.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/aligned_buffer.h"
+#include "index/label_graph.h"
+
+namespace elias {
+
+/// What a search writes: the shortlist in rising order of labels. `edges` and `slots`, both or
+/// none, say how each label was reached: its edge in the graph, and the place of its cluster in the
+/// list that was explored.
+struct Shortlist {
+  std::span<int32_t> labels;  // [K]
+  std::span<float> scores;    // [K]
+  std::span<int32_t> edges;   // [K] or empty
+  std::span<int32_t> slots;   // [K] or empty
+};
+
+class LabelSearch {
+ public:
+  explicit LabelSearch(int64_t L);
+
+  /// Follows all edges of the clusters [m], whose scores [m] are in [0, 1]. Paths with a score of 0
+  /// lead nowhere. What the search before found is forgotten.
+  void explore(const LabelGraphView& graph, std::span<const int32_t> clusters,
+               std::span<const float> scores);
+
+  /// Of the last exploration: how many labels were found, and the score, edge and slot of one; the
+  /// score of a label that was not found is 0.
+  size_t found() const { return found_; }
+  float score(int32_t label) const { return best_[label]; }
+  int32_t edge(int32_t label) const { return edge_[label]; }
+  int32_t slot(int32_t label) const { return slot_[label]; }
+
+  /// Writes the shortlist, and returns its length, at most K = shortlist.labels.size().
+  size_t shortlist(const Shortlist& shortlist);
+
+ private:
+  float lowest_in_shortlist(size_t K);
+
+  AlignedBuffer<float> best_;       // [L], 0 where nothing was found
+  AlignedBuffer<int32_t> edge_;     // [L]
+  AlignedBuffer<int32_t> slot_;     // [L]
+  AlignedBuffer<int32_t> touched_;  // [L], the labels found
+  AlignedBuffer<uint32_t> histogram_;
+  size_t found_ = 0;
+};
+
+}  // namespace elias

@@ -1,0 +1,80 @@
+// A model on disk: a folder that `elias fit` writes and everything else reads.
+//
+//   config.json              format version, method, sizes, search settings, training settings,
+//                            checksum of every other file and of itself
+//   features.safetensors     the tf-idf vectorizer; absent if points come with their own features
+//   encoder.safetensors      table, gain, shift, layers.i.{weights,bias,gain,shift}
+//   index.safetensors        cluster weights and bias, graph offsets, labels, scores; label_counts,
+//                            stage1_clusters
+//   classifiers.safetensors  label weights (float32 or bfloat16) and bias
+//   labels.txt               names, one a line; absent if labels have ids only
+//
+// docs/file-format.md is the promise. Files are mapped, not read; every byte is verified at load.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/label_space.h"
+#include "data/text_rows.h"
+#include "model/predictor.h"
+#include "text/tfidf.h"
+
+namespace elias {
+
+/// What a model is made of, to be written. All views and pointers belong to the caller.
+struct ModelParts {
+  std::string method;  // "elias" or "ova"
+  SearchSettings search;
+  PredictorWeights weights;
+  const Tfidf* tfidf = nullptr;       // none: points come with their own features
+  const LabelSpace* labels = nullptr;
+  std::span<const uint64_t> label_counts;     // [L] training points of each label
+  std::span<const int32_t> stage1_clusters;   // [L] or empty
+  uint64_t points = 0;                        // of training
+  nlohmann::ordered_json training;            // the resolved settings of the run
+};
+
+enum class LabelStorage : uint8_t { kFloat32, kBFloat16 };
+
+/// Writes all files into `folder`, which is made if need be; config.json comes last, so that a
+/// folder with it is whole. An older model there is replaced.
+void write_model(const std::string& folder, const ModelParts& parts, LabelStorage storage);
+
+class Model {
+ public:
+  /// Throws InputError, naming the file, if the model is damaged, of a newer format, or mixed from
+  /// two.
+  static Model load(const std::string& folder, const Context& context);
+  Model(Model&&) noexcept;
+  ~Model();
+
+  const std::string& method() const;
+  const SearchSettings& search() const;
+  const PredictorWeights& weights() const;
+  const Predictor& predictor() const;
+  const nlohmann::ordered_json& training() const;
+  uint64_t points() const;
+  uint64_t features() const;  // V
+  uint64_t labels() const;    // L
+  std::string label_name(uint32_t label) const;
+  std::optional<uint32_t> find_label(std::string_view name) const;
+  std::span<const uint64_t> label_counts() const;
+  std::span<const int32_t> stage1_clusters() const;  // empty if there are none
+  /// Null if points come with their own features.
+  const Tfidf* tfidf() const;
+  /// The folder's files and their sizes in bytes.
+  const std::vector<std::pair<std::string, uint64_t>>& files() const;
+
+ private:
+  struct Parts;
+  explicit Model(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace elias

@@ -1,0 +1,75 @@
+// From features to ranked labels, with weights wherever they lie: in a mapped model or in training.
+//
+//   phi = encoder(x),  s = clamp(alpha softmax(W_C phi + b_C)),  the `beam` best clusters,
+//   yhat = max over paths of s_c e_cl, the `shortlist` best labels,  z = w_l . phi + b_l,
+//   score = sigmoid(z) * yhat^gamma                                (ELIAS, section 3; gamma = 1)
+//
+// Without clusters every label is scored exactly, in blocks of labels: score = sigmoid(z).
+// Prediction is const: any number of threads may share a predictor, each with its own State. The
+// scores of a point do not depend on the points predicted together with it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "data/csr.h"
+#include "encoder/bag.h"
+#include "index/label_graph.h"
+#include "ops/context.h"
+#include "ops/product/linear.h"
+#include "ops/tensor.h"
+
+namespace elias {
+
+struct PredictorWeights {
+  BagWeights<ConstTensorView> encoder;
+  ConstTensorView cluster_weights;  // [C, D]; not given: exact one-vs-all
+  ConstTensorView cluster_bias;     // [C]
+  LabelGraphView graph;
+  ConstTensorView label_weights;  // [L, D] float32 or bfloat16
+  ConstTensorView label_bias;     // [L]
+};
+
+struct SearchSettings {
+  float alpha = 10;
+  int64_t beam = 20;        // b, at most C
+  int64_t shortlist = 1000;  // K, at most L
+  float gamma = 1;          // the power of the shortlist score in the final score
+};
+
+/// Scored labels of n points, best first (of equal scores the lower label): n rows of k places.
+struct RankedLabels {
+  std::span<int32_t> labels;  // [n * k]; -1 in places that no label fills
+  std::span<float> scores;    // [n * k]
+};
+
+class Predictor {
+ public:
+  class State;
+
+  /// The weights must outlive the predictor. Throws InputError if shapes do not fit together.
+  Predictor(const Context& context, const PredictorWeights& weights,
+            const SearchSettings& settings);
+  ~Predictor();
+
+  int64_t labels() const;
+
+  /// Room for predictions by one thread at a time; it grows to what the largest call needs.
+  std::unique_ptr<State> make_state() const;
+
+  /// The k best labels of the rows [begin, end) of `features` [N x V]. `allowed`, if not empty, has
+  /// a 1 for each of the L labels that may be predicted.
+  void predict(const Context& context, const Csr& features, size_t begin, size_t end, int64_t k,
+               std::span<const uint8_t> allowed, State& state, const RankedLabels& ranked) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// All rows of `features` on all threads: N x L, at most k entries a row.
+Csr predict_all(const Context& context, const Predictor& predictor, const Csr& features, int64_t k,
+                std::span<const uint8_t> allowed = {});
+
+}  // namespace elias

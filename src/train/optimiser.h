@@ -1,0 +1,81 @@
+// Parameters, how they are stepped, and what of them a checkpoint keeps.
+//
+// A group is a set of parameters with one rate schedule (ELIAS, section C: encoder, clusters,
+// labels, edges). Rates rise linearly over the first steps and fall linearly to zero. A parameter
+// is stepped with a dense gradient, or with those of few rows: then rows that were left alone are
+// caught up where they are next needed (ops/update/adamw.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/io/safetensors.h"
+#include "ops/context.h"
+#include "ops/lookup/row_gradient.h"
+#include "ops/tensor.h"
+#include "ops/update/adamw.h"
+#include "ops/update/rate_history.h"
+
+namespace elias {
+
+/// The rate of step t (from 1) of `steps`: rises to `peak` over the first `warm_up` share of them,
+/// then falls to zero; never zero itself.
+float scheduled_rate(float peak, float warm_up, int64_t step, int64_t steps);
+
+struct ParameterOptions {
+  std::string name;   // in checkpoints
+  float rate = 0;     // at its peak
+  float decay = 0;    // weight decay
+  bool rows = false;  // stepped by rows
+};
+
+class Parameter {
+ public:
+  Parameter(Shape shape, ParameterOptions options);
+
+  const std::string& name() const { return options_.name; }
+  ConstTensorView weights() const { return weights_; }
+  /// To set initial values.
+  TensorView weights() { return weights_; }
+  /// Room for a dense gradient, zero after each step. Not for parameters stepped by rows.
+  TensorView gradient();
+
+  /// The dense gradient's step.
+  void step(const Context& context, float rate);
+  /// Before a forward pass reads `rows` [R] (int32, distinct).
+  void catch_up(const Context& context, ConstTensorView rows);
+  /// All rows: at the end, and wherever weights are read as a whole. In place: it must be done at
+  /// the same steps in every run of the same training.
+  void catch_up_all(const Context& context);
+  void step(const Context& context, float rate, const RowGradient& gradient);
+
+  /// Forgets moments and steps and takes another peak rate: a new stage begins.
+  void restart(const ParameterOptions& options);
+  const ParameterOptions& options() const { return options_; }
+
+  /// The running average of the weights; the first call allocates it.
+  void average(const Context& context);
+  /// The average if there is one, else the weights.
+  ConstTensorView averaged() const;
+
+  /// Everything that decides what comes next, under "name.what".
+  void save(SafetensorsWriter& writer) const;
+  /// Throws InputError if the file has no such parameter of this shape.
+  void load(const SafetensorsFile& file);
+
+ private:
+  ParameterOptions options_;
+  Tensor weights_, first_moment_, second_moment_, gradient_;
+  Tensor done_steps_, all_rows_;  // [V] of parameters stepped by rows
+  RateHistory rates_;             // of the steps so far
+  Tensor average_;
+  int64_t averaged_ = 0;
+};
+
+/// Uniform in [-bound, bound), a function of seed, stream and place.
+void fill_uniform(const Context& context, TensorView weights, float bound, uint64_t seed,
+                  uint64_t stream);
+
+}  // namespace elias

@@ -1,0 +1,118 @@
+// Every setting of a training run: what may be given, what is derived, what is stored in the model.
+//
+// A setting has one name, the same in `--set name=value`, in a settings file and in the model. What
+// is not given is derived from the data (see resolve), so that the settings of a run are complete
+// before it starts.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/csr.h"
+
+namespace elias {
+
+enum class Method : uint8_t { kElias, kOva };
+
+/// Which labels the classifiers learn to reject, beside the loss on p: those of the shortlist, all
+/// of them, or none (the paper's loss on p alone).
+enum class LogitLoss : uint8_t { kNone, kShortlist, kAll };
+
+/// Peak learning rates of a stage.
+struct Rates {
+  float encoder = 0;   // the layers, and the embedding table
+  float clusters = 0;  // W_C
+  float labels = 0;    // W_L
+  float edges = 0;     // A, stage 2
+};
+
+struct Settings {
+  Method method = Method::kElias;
+  uint64_t seed = 0;
+
+  // Features (texts only).
+  int words_low = 1, words_high = 1;            // word n-grams
+  int characters_low = 0, characters_high = 0;  // character n-grams
+  double min_df = 2;
+  int64_t max_features = 0;  // derived: a bound on memory
+  bool sublinear_tf = true;
+
+  // Encoder.
+  int64_t width = 0;  // D
+  int64_t layers = 0;
+  float dropout = 0.5F;
+  float word_dropout = 0.2F;
+
+  // Index.
+  int64_t clusters = 0;   // C, a power of two
+  int64_t beam = 0;       // b
+  int64_t shortlist = 0;  // K
+  int64_t edges = 0;      // kappa
+  float alpha = 10;
+  float beta = 0;
+  int64_t extra_clusters = 5;  // beyond the beam in training: parents, then random ones
+  int kept_clusters = 2;       // coverage: see GraphOptions
+  bool informed_edges = true;
+  bool keep_classifiers = true;  // W_L from stage 1 to stage 2
+
+  // Loss.
+  LogitLoss logit_loss = LogitLoss::kShortlist;
+  float lambda = 0.05F;  // of the shortlist loss
+  float gamma = -1;      // of the final score; below zero: chosen on held-out points
+
+  // Training.
+  int64_t batch = 0;
+  int64_t warm_epochs = 0;    // of the short stage 1 before re-clustering; 0: none
+  int64_t stage1_epochs = 0;  // for one-vs-all: all epochs
+  int64_t stage2_epochs = 0;  // 0: stage 1 alone
+  Rates stage1_rates, stage2_rates;
+  int64_t accumulation = 1;    // batches a step of labels, clusters and edges
+  float weight_decay = 0;
+  float warm_up = 0.1F;        // share of the steps
+  float average_from = 0.5F;   // share of stage 2 after which weights are averaged; 1: never
+  int64_t averages = 4;        // an epoch
+  int64_t held_out = -1;       // points, where no --dev is given; below zero: derived
+  int64_t evaluate_every = 1;  // epochs
+  bool bf16 = true;            // products of label and cluster weights in bfloat16
+};
+
+/// Applies one `name=value`. Throws InputError if there is no such setting (naming the nearest), or
+/// the value is out of its range. `where` starts the message ("--set", "settings.json").
+void set(Settings& settings, std::string_view name, std::string_view value,
+         const std::string& where);
+/// All settings of a JSON object. The same errors.
+void set_all(Settings& settings, const nlohmann::ordered_json& json, const std::string& where);
+nlohmann::ordered_json to_json(const Settings& settings);
+/// Name, range and meaning of every setting, for --help.
+std::string settings_help();
+
+/// The paper's choices where ours differ (--as-published): loss on p alone, gamma 1, uniform edges,
+/// fresh W_L in stage 2, no repair of coverage.
+void set_as_published(Settings& settings);
+/// The settings of ELIAS, table 4, for a data set of the paper: amazon-670k, lf-amazontitles-131k,
+/// wikipedia-500k, amazon-3m. Throws InputError for another name, listing these.
+void set_preset(Settings& settings, const std::string& name);
+std::vector<std::string> preset_names();
+
+/// What derived settings depend on.
+struct DataSizes {
+  int64_t points = 0;          // N
+  int64_t labels = 0;          // L
+  double labels_per_point = 0;
+  int64_t features = 0;        // V
+  double features_per_point = 0;
+};
+/// Sets what is still open (0, or below zero), and lowers what the data is too small for.
+void resolve(Settings& settings, const DataSizes& sizes);
+
+/// Bytes of memory the run will need at its peak, by part.
+struct MemoryEstimate {
+  std::vector<std::pair<std::string, uint64_t>> parts;
+  uint64_t total() const;
+};
+MemoryEstimate estimate_memory(const Settings& settings, const DataSizes& sizes);
+
+}  // namespace elias

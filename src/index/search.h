@@ -37,21 +37,37 @@ class LabelSearch {
   /// Of the last exploration: how many labels were found, and the score, edge and slot of one; the
   /// score of a label that was not found is 0.
   size_t found() const { return found_; }
-  float score(int32_t label) const { return best_[label]; }
-  int32_t edge(int32_t label) const { return edge_[label]; }
-  int32_t slot(int32_t label) const { return slot_[label]; }
+  float score(int32_t label) const { return scores_[label]; }
+  int32_t edge(int32_t label) const { return paths_[label].edge; }
+  int32_t slot(int32_t label) const { return paths_[label].slot; }
+
+  /// Takes a label out of what was found.
+  void forget(int32_t label) { scores_[label] = 0; }
 
   /// Writes the shortlist, and returns its length, at most K = shortlist.labels.size().
   size_t shortlist(const Shortlist& shortlist);
 
  private:
-  float lowest_in_shortlist(size_t K);
+  struct Path {
+    int32_t edge;
+    int32_t slot;
+  };
+  /// The lowest score of a shortlist, and how many labels of just that score are in it.
+  struct Cut {
+    float score;
+    size_t places;
+  };
 
-  AlignedBuffer<float> best_;       // [L], 0 where nothing was found
-  AlignedBuffer<int32_t> edge_;     // [L]
-  AlignedBuffer<int32_t> slot_;     // [L]
+  Cut cut_after(size_t K);
+  size_t write_in_order_of_labels(const Cut& cut, const Shortlist& shortlist) const;
+  size_t write_sorted(const Cut& cut, const Shortlist& shortlist);
+  void write(size_t place, int32_t label, const Shortlist& shortlist) const;
+
+  AlignedBuffer<float> scores_;     // [L], 0 where nothing was found
+  AlignedBuffer<Path> paths_;       // [L], of the labels found
   AlignedBuffer<int32_t> touched_;  // [L], the labels found
-  AlignedBuffer<uint32_t> histogram_;
+  AlignedBuffer<float> near_cut_;   // [L], scores that share the bucket of the cut
+  AlignedBuffer<uint32_t> buckets_;
   size_t found_ = 0;
 };
 

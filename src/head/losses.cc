@@ -1,0 +1,113 @@
+// All values of an entry come from u = exp(-|z|), which is in (0, 1]: sigma is 1 / (1 + u) or
+// u / (1 + u), and 1 - p = (1 - yhat) + yhat (1 - sigma) loses no digits where p is near 1.
+#include "head/losses.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "head/losses.cc"
+#include "ops/cpu/foreach_isa.h"
+// After foreach_isa.h, which reads this file once an instruction set.
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+#include "ops/cpu/exp-inl.h"
+#include "ops/cpu/row-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace elias::cpu::HWY_NAMESPACE {
+namespace {
+
+constexpr float kLogFloor = -100.0F;
+constexpr float kSmallestDivisor = 1e-12F;
+
+struct Sigmoid {
+  Vector value;         // sigma
+  Vector rest;          // 1 - sigma
+  Vector log_one_plus;  // log(1 + exp(-|z|))
+};
+
+HWY_INLINE Sigmoid sigmoid(Lanes d, Vector z) {
+  const auto one = hn::Set(d, 1.0F);
+  const auto u = exp_not_above_zero(d, hn::Neg(hn::Abs(z)));
+  const auto large = hn::Div(one, hn::Add(one, u));
+  const auto small = hn::Mul(u, large);
+  const auto negative = hn::Lt(z, hn::Zero(d));
+  return {hn::IfThenElse(negative, small, large), hn::IfThenElse(negative, large, small),
+          hn::Log1p(d, u)};
+}
+
+LossSums entry_losses(const LossEntries& entries, const LossWeights& weights) {
+  const Lanes d;
+  const auto one = hn::Set(d, 1.0F);
+  const auto floor = hn::Set(d, kLogFloor);
+  const auto weight_p = hn::Set(d, weights.on_p);
+  const auto weight_z = hn::Set(d, weights.on_z);
+  LossSums sums;
+  for_lanes(entries.size, [&](size_t i, size_t n) {
+    const auto within = hn::FirstN(d, n);
+    const auto z = load(d, entries.z + i, n);
+    const auto t = load(d, entries.targets + i, n);
+    const auto not_t = hn::Sub(one, t);
+    const auto yhat = hn::IfThenElse(within, load(d, entries.yhat + i, n), one);
+    const Sigmoid s = sigmoid(d, z);
+    const auto p = hn::Mul(yhat, s.value);
+    const auto rest =
+        hn::Max(hn::MulAdd(yhat, s.rest, hn::Sub(one, yhat)), hn::Set(d, kSmallestDivisor));
+    // d loss / d log p = (1 - t) p / (1 - p) - t; d log p / d log yhat = 1, d log p / dz = 1 - sigma.
+    const auto dlog_p = hn::Mul(weight_p, hn::MulSub(not_t, hn::Div(p, rest), t));
+    const auto dz = hn::MulAdd(dlog_p, s.rest, hn::Mul(weight_z, hn::Sub(s.value, t)));
+    store(dlog_p, d, entries.dlog_yhat + i, n);
+    store(dz, d, entries.dz + i, n);
+
+    const auto log_sigma = hn::Sub(hn::Min(z, hn::Zero(d)), s.log_one_plus);
+    const auto log_p = hn::Max(floor, hn::Add(hn::Log(d, yhat), log_sigma));
+    const auto log_rest = hn::Max(floor, hn::Log(d, rest));
+    const auto on_p = hn::MulAdd(t, log_p, hn::Mul(not_t, log_rest));
+    const auto on_z = hn::NegMulAdd(not_t, z, log_sigma);  // log(1 - sigma) = log sigma - z
+    sums.on_p -= double{hn::GetLane(hn::SumOfLanes(d, hn::IfThenElseZero(within, on_p)))};
+    sums.on_z -= double{hn::GetLane(hn::SumOfLanes(d, hn::IfThenElseZero(within, on_z)))};
+  });
+  return sums;
+}
+
+double rejections(float weight, std::span<float> z) {
+  const Lanes d;
+  const auto weights = hn::Set(d, weight);
+  double sum = 0;
+  for_lanes(z.size(), [&](size_t i, size_t n) {
+    const auto value = load(d, z.data() + i, n);
+    const Sigmoid s = sigmoid(d, value);
+    store(hn::Mul(weights, s.value), d, z.data() + i, n);
+    const auto loss = hn::Add(hn::Max(value, hn::Zero(d)), s.log_one_plus);
+    sum += double{hn::GetLane(hn::SumOfLanes(d, hn::IfThenElseZero(hn::FirstN(d, n), loss)))};
+  });
+  return sum;
+}
+
+}  // namespace
+}  // namespace elias::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace elias {
+
+namespace cpu {
+
+const auto kEntryLosses = ELIAS_BY_ISA(entry_losses);
+const auto kRejections = ELIAS_BY_ISA(rejections);
+
+}  // namespace cpu
+
+LossSums shortlist_losses(Isa isa, const LossEntries& entries, const LossWeights& weights) {
+  return cpu::kEntryLosses(isa)(entries, weights);
+}
+
+double rejection_losses(Isa isa, float weight, std::span<float> z) {
+  return cpu::kRejections(isa)(weight, z);
+}
+
+}  // namespace elias
+
+#endif

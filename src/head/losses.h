@@ -1,0 +1,50 @@
+// The losses of ELIAS on scored labels, and their gradients, entry by entry.
+//
+// An entry is a pair of point and label with its target t in [0, 1], its logit z and the score yhat
+// of its best path. With sigma = 1 / (1 + exp(-z)) and p = yhat * sigma:
+//
+//   on p      -t log p - (1 - t) log(1 - p)               the paper's (eq. 7, misprinted there)
+//   on z      -t log sigma - (1 - t) log(1 - sigma)       teaches z at full strength where yhat is
+//                                                         small and the first sends it no gradient
+//
+// Gradients are taken with respect to z and to log yhat: yhat is a product of two softmaxes, so in
+// log space nothing is divided and a tiny yhat costs no precision. For reporting, logs are floored
+// at -100, as the usual implementations do; gradients are those without the floor.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "ops/isa.h"
+
+namespace elias {
+
+/// The weight with which each loss counts in the gradients.
+struct LossWeights {
+  float on_p = 0;
+  float on_z = 0;
+};
+
+/// Sums over entries, without their weights.
+struct LossSums {
+  double on_p = 0;
+  double on_z = 0;
+};
+
+/// n entries: sets dz and dlog_yhat [n].
+struct LossEntries {
+  const float* z;
+  const float* yhat;     // in (0, 1]
+  const float* targets;  // in [0, 1]
+  float* dz;
+  float* dlog_yhat;
+  size_t size;
+};
+LossSums shortlist_losses(Isa isa, const LossEntries& entries, const LossWeights& weights);
+
+/// The loss on z alone of entries with the target 0: turns z [n] into its gradient, sigma times
+/// `weight`. Returns the sum of the losses without it. A target t adds -t z to the loss and
+/// -t weight to the gradient.
+double rejection_losses(Isa isa, float weight, std::span<float> z);
+
+}  // namespace elias

@@ -1,0 +1,125 @@
+#include "index/search.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+#include "base/errors.h"
+
+namespace elias {
+namespace {
+
+// Scores fall into buckets by their exponent and first mantissa bits: positive floats are ordered
+// as their bits are. 4,065 buckets hold all of (0, 1] and stay in the first cache level.
+constexpr int kDroppedBits = 18;
+constexpr size_t kBuckets = (0x3f800000U >> kDroppedBits) + 1;
+
+size_t bucket_of(float score) { return std::bit_cast<uint32_t>(score) >> kDroppedBits; }
+
+// Passing over all labels in their order beats sorting the shortlist up to this many labels for
+// each that was found.
+constexpr size_t kSparse = 16;
+
+}  // namespace
+
+LabelSearch::LabelSearch(int64_t L)
+    : scores_(static_cast<size_t>(L)),
+      paths_(static_cast<size_t>(L)),
+      touched_(static_cast<size_t>(L) + 1),
+      near_cut_(static_cast<size_t>(L)),
+      buckets_(kBuckets) {}
+
+void LabelSearch::explore(const LabelGraphView& graph, std::span<const int32_t> clusters,
+                          std::span<const float> scores) {
+  ELIAS_ASSERT(graph.label_count == static_cast<int64_t>(scores_.size()));
+  for (size_t i = 0; i < found_; ++i) scores_[touched_[i]] = 0;
+  size_t found = 0;
+  for (size_t slot = 0; slot < clusters.size(); ++slot) {
+    const float cluster_score = scores[slot];
+    const int64_t end = graph.offsets[clusters[slot] + 1];
+    for (int64_t edge = graph.offsets[clusters[slot]]; edge < end; ++edge) {
+      const float score = cluster_score * graph.scores[edge];
+      const int32_t label = graph.labels[edge];
+      const float before = scores_[label];
+      if (!(score > before)) continue;
+      touched_[found] = label;
+      found += before == 0 ? 1 : 0;
+      scores_[label] = score;
+      paths_[label] = {static_cast<int32_t>(edge), static_cast<int32_t>(slot)};
+    }
+  }
+  found_ = found;
+}
+
+LabelSearch::Cut LabelSearch::cut_after(size_t K) {
+  std::fill(buckets_.span().begin(), buckets_.span().end(), 0U);
+  for (size_t i = 0; i < found_; ++i) ++buckets_[bucket_of(scores_[touched_[i]])];
+  size_t bucket = kBuckets;
+  size_t above = 0;  // in buckets over the one the cut is in
+  while (above + buckets_[--bucket] < K) above += buckets_[bucket];
+  size_t near = 0;
+  for (size_t i = 0; i < found_; ++i) {
+    const float score = scores_[touched_[i]];
+    near_cut_[near] = score;
+    near += bucket_of(score) == bucket ? 1 : 0;
+  }
+  float* first = near_cut_.data();
+  float* last_in = first + (K - above - 1);
+  std::nth_element(first, last_in, first + near, std::greater<>());
+  const auto equal = std::count(first, last_in + 1, *last_in);
+  return {.score = *last_in, .places = static_cast<size_t>(equal)};
+}
+
+void LabelSearch::write(size_t place, int32_t label, const Shortlist& shortlist) const {
+  shortlist.labels[place] = label;
+  shortlist.scores[place] = scores_[label];
+  if (shortlist.edges.empty()) return;
+  shortlist.edges[place] = paths_[label].edge;
+  shortlist.slots[place] = paths_[label].slot;
+}
+
+size_t LabelSearch::write_in_order_of_labels(const Cut& cut, const Shortlist& shortlist) const {
+  size_t places = cut.places;
+  size_t written = 0;
+  for (size_t label = 0; label < scores_.size(); ++label) {
+    const float score = scores_[label];
+    if (score < cut.score || score == 0) continue;
+    if (score == cut.score) {
+      if (places == 0) continue;
+      --places;
+    }
+    write(written++, static_cast<int32_t>(label), shortlist);
+  }
+  return written;
+}
+
+size_t LabelSearch::write_sorted(const Cut& cut, const Shortlist& shortlist) {
+  // The first labels of `touched_` become those of the shortlist: above the cut, then at it.
+  int32_t* const begin = touched_.data();
+  int32_t* const end = begin + found_;
+  int32_t* const at_cut =
+      std::partition(begin, end, [&](int32_t label) { return scores_[label] > cut.score; });
+  int32_t* const below =
+      std::partition(at_cut, end, [&](int32_t label) { return scores_[label] == cut.score; });
+  std::sort(at_cut, below);
+  int32_t* const last = at_cut + cut.places;
+  std::sort(begin, last);
+  for (int32_t* label = begin; label != last; ++label) {
+    write(static_cast<size_t>(label - begin), *label, shortlist);
+  }
+  return static_cast<size_t>(last - begin);
+}
+
+size_t LabelSearch::shortlist(const Shortlist& shortlist) {
+  // Labels that were forgotten since are left out for good.
+  found_ = static_cast<size_t>(std::remove_if(touched_.data(), touched_.data() + found_,
+                                              [&](int32_t label) { return scores_[label] == 0; }) -
+                               touched_.data());
+  const size_t K = std::min(shortlist.labels.size(), found_);
+  if (K == 0) return 0;
+  const Cut cut = K < found_ ? cut_after(K) : Cut{.score = 0, .places = 0};
+  if (scores_.size() <= kSparse * found_) return write_in_order_of_labels(cut, shortlist);
+  return write_sorted(cut, shortlist);
+}
+
+}  // namespace elias

@@ -43,41 +43,52 @@ struct BagWeights {
 struct BagNoise {
   float dropout = 0;  // of phi, 0 <= rate < 1
   uint64_t seed = 0;
-  uint64_t step = 0;  // every step drops others
+  uint64_t step = 0;  // below 2^56; every step drops others
 };
+
+/// The stream of random numbers that decides what dropout leaves of phi in a step.
+constexpr uint64_t bag_dropout_stream(uint64_t step) { return (uint64_t{1} << 56) + step; }
+
+/// The weights of the residual layers as products read them. Made once for weights that stay as
+/// they are, and anew after every step of training.
+struct PackedBag {
+  Precision precision = Precision::kFloat32;
+  std::vector<PackedWeights> layers;
+};
+
+PackedBag pack_bag(const Context& context, const BagWeights<ConstTensorView>& weights,
+                   Precision precision);
 
 /// What a forward pass leaves for the backward pass. Kept between batches, so that a batch of no
 /// more points than an earlier one allocates nothing.
 class BagActivations {
  public:
   /// phi [N, D] of the last forward pass.
-  ConstTensorView phi() const;
+  ConstTensorView phi() const { return phi_; }
 
  private:
-  friend void encode_bags(const Context&, const BagWeights<ConstTensorView>&, const Bags&,
-                          Precision, const std::optional<BagNoise>&, BagActivations&);
-  friend RowGradient encode_bags_backward(const Context&, const BagWeights<ConstTensorView>&,
-                                          const Bags&, Precision, const std::optional<BagNoise>&,
-                                          TensorView, BagActivations&,
-                                          const BagWeights<TensorView>&);
+  friend class BagPass;
 
+  // [N, D], or [N], of the largest N so far. The bag's output is what its ReLU gives.
   struct Layer {
-    Tensor normed_input, mean, inverse_deviation, output;
+    Tensor normed_input, mean, inverse_deviation, activated, output;
   };
-  int64_t points_ = 0;
   std::vector<Layer> layers_;  // the bag, then the residual layers
-  Tensor phi_;
+  Tensor dropped_;             // phi, if there is dropout
+  ConstTensorView phi_;
+  Tensor layer_gradient_, input_gradient_;
 };
 
-/// Without noise: as in prediction. `precision` is that of the residual layers' products.
+/// Without noise: as in prediction. `packed` is of the same weights.
 void encode_bags(const Context& context, const BagWeights<ConstTensorView>& weights,
-                 const Bags& bags, Precision precision, const std::optional<BagNoise>& noise,
+                 const PackedBag& packed, const Bags& bags, const std::optional<BagNoise>& noise,
                  BagActivations& activations);
 
-/// From dphi [N, D] (which is overwritten, and must live as long as the result) the gradient of the
-/// table; adds to those of the other weights.
+/// From dphi [N, D], contiguous (it is overwritten, and must live as long as the result) the
+/// gradient of the table; adds to those of the other weights. All else is as the last forward pass
+/// had it.
 RowGradient encode_bags_backward(const Context& context, const BagWeights<ConstTensorView>& weights,
-                                 const Bags& bags, Precision precision,
+                                 Precision precision, const Bags& bags,
                                  const std::optional<BagNoise>& noise, TensorView dphi,
                                  BagActivations& activations,
                                  const BagWeights<TensorView>& gradients);

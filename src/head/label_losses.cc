@@ -91,8 +91,7 @@ class BlockPass {
            .dz = room.dz.data(),
            .dlog_yhat = shortlists_.row<float>(shortlists_.dlog_yhat, i).data() + from,
            .size = entries.size()},
-          {.on_p = options_.weights.on_p,
-           .on_z = options_.all_labels ? 0 : options_.weights.on_z});
+          {.on_p = options_.weights.on_p, .on_z = options_.all_labels ? 0 : options_.weights.on_z});
     }
     if (options_.all_labels) {
       sums.on_z = reject_all(i, first, z);
@@ -162,9 +161,9 @@ LossSums label_losses_by_blocks(const Context& context, const LabelLossOptions& 
     const LossSums sums = pass.turn_into_gradients(first, z);
     total.on_p += sums.on_p;
     total.on_z += sums.on_z;
-    linear_input_gradient(
-        context, z, pack_weights(context, w, PackedFor::kInputGradient, options.precision),
-        first == 0 ? dphi : block_dphi);
+    linear_input_gradient(context, z,
+                          pack_weights(context, w, PackedFor::kInputGradient, options.precision),
+                          first == 0 ? dphi : block_dphi);
     if (first > 0) add_to(context.pool(), block_dphi, dphi);
     linear_weight_gradient(context, z, phi, options.precision, dweights.slice(first, last));
     linear_bias_gradient(context, z, dbias.slice(first, last));
@@ -189,15 +188,15 @@ LabelRowGradients label_losses_by_rows(const Context& context, const LabelLossOp
       const auto own = shortlists.row<int32_t>(shortlists.labels, i);
       find_targets(own, labels.row(i), {targets.data(), own.size()});
       float* const scores = z.span<float>().data() + i * K;
-      const LossSums point = shortlist_losses(
-          context.isa(),
-          {.z = scores,
-           .yhat = shortlists.row<float>(shortlists.yhat, i).data(),
-           .targets = targets.data(),
-           .dz = scores,
-           .dlog_yhat = shortlists.row<float>(shortlists.dlog_yhat, i).data(),
-           .size = own.size()},
-          options.weights);
+      const LossSums point =
+          shortlist_losses(context.isa(),
+                           {.z = scores,
+                            .yhat = shortlists.row<float>(shortlists.yhat, i).data(),
+                            .targets = targets.data(),
+                            .dz = scores,
+                            .dlog_yhat = shortlists.row<float>(shortlists.dlog_yhat, i).data(),
+                            .size = own.size()},
+                           options.weights);
       chunk_sums[chunk].on_p += point.on_p;
       chunk_sums[chunk].on_z += point.on_z;
     }

@@ -1,4 +1,5 @@
-// The scores of edges from their learned values: clamp(beta * softmax) over each row (ELIAS, eq. 2).
+// The scores of edges from their learned values: clamp(beta * softmax) over each row (ELIAS, eq.
+// 2).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,6 @@ void score_edges(const Context& context, const LabelGraph& graph, std::span<cons
 /// Clamped edges pass nothing on.
 void score_edges_backward(const Context& context, const LabelGraph& graph,
                           std::span<const float> values, std::span<const float> log_sums,
-                          float beta, std::span<const float> dlog_scores,
-                          std::span<float> dvalues);
+                          float beta, std::span<const float> dlog_scores, std::span<float> dvalues);
 
 }  // namespace elias

@@ -72,7 +72,8 @@ void Exploration::list_clusters(size_t i, const ExploreOptions& options,
   list_sizes_[i] = static_cast<int32_t>(size);
   const float* const own =
       clusters.scores.data<float>() + static_cast<int64_t>(i) * clusters.scores.stride();
-  for (size_t j = 0; j < size; ++j) scores_[list_begin_[i] + static_cast<int64_t>(j)] = own[list[j]];
+  for (size_t j = 0; j < size; ++j)
+    scores_[list_begin_[i] + static_cast<int64_t>(j)] = own[list[j]];
 }
 
 void Exploration::search(const Context& context, const ExploreOptions& options,
@@ -94,11 +95,10 @@ void Exploration::search(const Context& context, const ExploreOptions& options,
       const CsrRow row = labels.row(i);
       for (size_t j = 0; j < row.size(); ++j) {
         const auto label = static_cast<int32_t>(row.columns[j]);
-        positives_[positive_begin_[i] + static_cast<int64_t>(j)] = {
-            .score = search->score(label),
-            .target = row.values[j],
-            .edge = search->edge(label),
-            .slot = search->slot(label)};
+        positives_[positive_begin_[i] + static_cast<int64_t>(j)] = {.score = search->score(label),
+                                                                    .target = row.values[j],
+                                                                    .edge = search->edge(label),
+                                                                    .slot = search->slot(label)};
       }
       const Shortlist places{.labels = shortlists.labels.span<int32_t>().subspan(i * K, K),
                              .scores = shortlists.yhat.span<float>().subspan(i * K, K),
@@ -148,39 +148,41 @@ void Exploration::cluster_gradient(const Context& context, const ClusterScores& 
   const auto C = static_cast<size_t>(clusters.scores.width());
   const float log_alpha = std::log(clusters.alpha);
   const float* const log_sums = clusters.log_sums.data<float>();
-  context.pool().for_chunks(list_sizes_.size(), kPointsPerChunk, [&](size_t, size_t begin,
-                                                                     size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      const float* const logits =
-          clusters.logits.data<float>() + static_cast<int64_t>(i) * clusters.logits.stride();
-      float* const out = dlogits.data<float>() + static_cast<int64_t>(i) * dlogits.stride();
-      const auto dlog_yhat = shortlists.row<float>(shortlists.dlog_yhat, i);
-      const int32_t* const sorted = by_slot_.data() + i * static_cast<size_t>(shortlists.places());
-      const int64_t first = list_begin_[i];
-      for (int32_t slot = 0; slot < list_sizes_[i]; ++slot) {
-        float sum = 0;
-        for (int32_t e = entry_begin_[first + slot]; e < entry_begin_[first + slot + 1]; ++e) {
-          sum += dlog_yhat[sorted[e]];
+  context.pool().for_chunks(
+      list_sizes_.size(), kPointsPerChunk, [&](size_t, size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) {
+          const float* const logits =
+              clusters.logits.data<float>() + static_cast<int64_t>(i) * clusters.logits.stride();
+          float* const out = dlogits.data<float>() + static_cast<int64_t>(i) * dlogits.stride();
+          const auto dlog_yhat = shortlists.row<float>(shortlists.dlog_yhat, i);
+          const int32_t* const sorted =
+              by_slot_.data() + i * static_cast<size_t>(shortlists.places());
+          const int64_t first = list_begin_[i];
+          for (int32_t slot = 0; slot < list_sizes_[i]; ++slot) {
+            float sum = 0;
+            for (int32_t e = entry_begin_[first + slot]; e < entry_begin_[first + slot + 1]; ++e) {
+              sum += dlog_yhat[sorted[e]];
+            }
+            gradients_[first + slot] = sum;
+          }
+          for (int64_t j = positive_begin_[i]; j < positive_begin_[i + 1]; ++j) {
+            const Positive& positive = positives_[j];
+            if (positive.score > 0)
+              gradients_[first + positive.slot] -= positive_weight_ * positive.target;
+          }
+          float sum = 0;  // of what passes the clamp
+          for (int32_t slot = 0; slot < list_sizes_[i]; ++slot) {
+            if (logits[clusters_[first + slot]] - log_sums[i] + log_alpha > 0) continue;
+            sum += gradients_[first + slot];
+          }
+          for (size_t c = 0; c < C; ++c) out[c] = -sum * std::exp(logits[c] - log_sums[i]);
+          for (int32_t slot = 0; slot < list_sizes_[i]; ++slot) {
+            const int32_t cluster = clusters_[first + slot];
+            if (logits[cluster] - log_sums[i] + log_alpha > 0) continue;
+            out[cluster] += gradients_[first + slot];
+          }
         }
-        gradients_[first + slot] = sum;
-      }
-      for (int64_t j = positive_begin_[i]; j < positive_begin_[i + 1]; ++j) {
-        const Positive& positive = positives_[j];
-        if (positive.score > 0) gradients_[first + positive.slot] -= positive_weight_ * positive.target;
-      }
-      float sum = 0;  // of what passes the clamp
-      for (int32_t slot = 0; slot < list_sizes_[i]; ++slot) {
-        if (logits[clusters_[first + slot]] - log_sums[i] + log_alpha > 0) continue;
-        sum += gradients_[first + slot];
-      }
-      for (size_t c = 0; c < C; ++c) out[c] = -sum * std::exp(logits[c] - log_sums[i]);
-      for (int32_t slot = 0; slot < list_sizes_[i]; ++slot) {
-        const int32_t cluster = clusters_[first + slot];
-        if (logits[cluster] - log_sums[i] + log_alpha > 0) continue;
-        out[cluster] += gradients_[first + slot];
-      }
-    }
-  });
+      });
 }
 
 void Exploration::edge_gradient(const Context& context, const LabelGraphView& graph,

@@ -5,7 +5,8 @@
 // place of those that stand in both lists, as random negatives. The gradient of a path's log score
 // then goes back to the logits of clusters and the values of edges:
 //
-//   log yhat = log s_c + log e_cl,   d log s_c / d logit_j = [j = c] - softmax_j   (none if clamped)
+//   log yhat = log s_c + log e_cl,   d log s_c / d logit_j = [j = c] - softmax_j   (none if
+//   clamped)
 //
 // and likewise for edges within their row, so that a batch needs one sum a cluster and an edge.
 #pragma once
@@ -88,9 +89,9 @@ class Exploration {
   std::vector<int32_t> list_sizes_;  // [N]
   std::vector<int32_t> clusters_;
   std::vector<float> scores_;
-  std::vector<float> gradients_;      // of the logs of the scores
-  std::vector<int32_t> entry_begin_;  // where the entries of a slot begin in by_slot_
-  std::vector<int32_t> by_slot_;      // [N * K] places of each shortlist, sorted by slot
+  std::vector<float> gradients_;         // of the logs of the scores
+  std::vector<int32_t> entry_begin_;     // where the entries of a slot begin in by_slot_
+  std::vector<int32_t> by_slot_;         // [N * K] places of each shortlist, sorted by slot
   std::vector<int64_t> positive_begin_;  // [N + 1]
   std::vector<Positive> positives_;
 

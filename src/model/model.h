@@ -32,12 +32,12 @@ struct ModelParts {
   std::string method;  // "elias" or "ova"
   SearchSettings search;
   PredictorWeights weights;
-  const Tfidf* tfidf = nullptr;       // none: points come with their own features
+  const Tfidf* tfidf = nullptr;  // none: points come with their own features
   const LabelSpace* labels = nullptr;
-  std::span<const uint64_t> label_counts;     // [L] training points of each label
-  std::span<const int32_t> stage1_clusters;   // [L] or empty
-  uint64_t points = 0;                        // of training
-  nlohmann::ordered_json training;            // the resolved settings of the run
+  std::span<const uint64_t> label_counts;    // [L] training points of each label
+  std::span<const int32_t> stage1_clusters;  // [L] or empty
+  uint64_t points = 0;                       // of training
+  nlohmann::ordered_json training;           // the resolved settings of the run
 };
 
 enum class LabelStorage : uint8_t { kFloat32, kBFloat16 };

@@ -33,9 +33,9 @@ struct PredictorWeights {
 
 struct SearchSettings {
   float alpha = 10;
-  int64_t beam = 20;        // b, at most C
+  int64_t beam = 20;         // b, at most C
   int64_t shortlist = 1000;  // K, at most L
-  float gamma = 1;          // the power of the shortlist score in the final score
+  float gamma = 1;           // the power of the shortlist score in the final score
 };
 
 /// Scored labels of n points, best first (of equal scores the lower label): n rows of k places.

@@ -59,10 +59,10 @@ Network::Network(const Context& context, const Settings& settings, int64_t V, in
 void Network::reset_labels(const Context& context) {
   fill_uniform(context, label_weights_.weights(), bound_of(width()), settings_.seed, kLabels);
   // A label's share of a shortlist: what its classifier should say as long as it knows nothing.
-  const auto candidates = static_cast<float>(
-      settings_.method == Method::kOva || settings_.logit_loss == LogitLoss::kAll
-          ? labels()
-          : settings_.shortlist);
+  const auto candidates =
+      static_cast<float>(settings_.method == Method::kOva || settings_.logit_loss == LogitLoss::kAll
+                             ? labels()
+                             : settings_.shortlist);
   fill(label_bias_.weights(), -std::log(candidates));
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "head/label_losses.h"
 #include "index/edge_scores.h"
 #include "ops/lookup/key_groups.h"
 #include "ops/lookup/top_k.h"
@@ -89,7 +88,8 @@ StepSums TrainingStep::run(std::span<const uint32_t> points, std::span<const int
 
 ClusterScores TrainingStep::score_clusters(ConstTensorView phi) {
   const int64_t N = phi.rows();
-  const ConstTensorView w = std::as_const(network_).predictor_weights(Weights::kCurrent).cluster_weights;
+  const ConstTensorView w =
+      std::as_const(network_).predictor_weights(Weights::kCurrent).cluster_weights;
   const int64_t C = w.rows();
   const int64_t b = std::min(settings_.beam, C);
   shape_to(heads_.logits, {N, C}, DType::kFloat32);
@@ -120,7 +120,8 @@ StepSums TrainingStep::heads_backward(std::span<const uint32_t> points,
   const auto mean = 1 / (static_cast<float>(N) * static_cast<float>(K));
   LabelLossOptions options{
       .weights = {.on_p = network_.has_index() ? mean : 0,
-                  .on_z = settings_.logit_loss == LogitLoss::kNone && network_.has_index() ? 0 : mean},
+                  .on_z =
+                      settings_.logit_loss == LogitLoss::kNone && network_.has_index() ? 0 : mean},
       .all_labels = !network_.has_index() || settings_.logit_loss == LogitLoss::kAll,
       .precision = precision_};
   StepSums sums;
@@ -158,9 +159,8 @@ LossSums TrainingStep::labels_backward(const LabelLossOptions& options,
   Parameter& weights = network_.label_weights();
   Parameter& bias = network_.label_bias();
   const auto classifiers = [&] {
-    return LabelClassifiers{
-        .weights = std::as_const(weights).weights(),
-        .bias = std::as_const(bias).weights().reshaped({network_.labels()})};
+    return LabelClassifiers{.weights = std::as_const(weights).weights(),
+                            .bias = std::as_const(bias).weights().reshaped({network_.labels()})};
   };
   if (network_.labels_by_blocks()) {
     return label_losses_by_blocks(context_, options, phi, classifiers(), labels, heads_.shortlists,

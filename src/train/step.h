@@ -6,6 +6,7 @@
 
 #include "data/csr.h"
 #include "encoder/word_dropout.h"
+#include "head/label_losses.h"
 #include "index/exploration.h"
 #include "ops/context.h"
 #include "train/network.h"
@@ -15,8 +16,8 @@ namespace elias {
 
 /// Where a batch stands in its stage, and which random numbers it takes.
 struct StepPosition {
-  int64_t step = 0;   // from 1, in the stage
-  int64_t steps = 1;  // of the stage
+  int64_t step = 0;     // from 1, in the stage
+  int64_t steps = 1;    // of the stage
   uint64_t stream = 0;  // never the same for two batches of a run
 };
 

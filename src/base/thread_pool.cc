@@ -100,7 +100,7 @@ ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::threads() const { return static_cast<int>(state_->workers.size()) + 1; }
 
-void ThreadPool::for_each(size_t count, const std::function<void(size_t)>& body) {
+void ThreadPool::run(size_t count, const std::function<void(size_t)>& body) {
   if (inside_body || count <= 1 || state_->workers.empty()) {
     for (size_t i = 0; i < count; ++i) body(i);
     return;
@@ -118,15 +118,6 @@ void ThreadPool::for_each(size_t count, const std::function<void(size_t)>& body)
   std::unique_lock lock(state_->mutex);
   state_->finished.wait(lock, [&] { return state_->busy == 0; });
   if (job.failure) std::rethrow_exception(job.failure);
-}
-
-void ThreadPool::for_chunks(size_t size, size_t grain,
-                            const std::function<void(size_t, size_t, size_t)>& body) {
-  ELIAS_ASSERT(grain > 0);
-  for_each(chunk_count(size, grain), [&](size_t chunk) {
-    const size_t begin = chunk * grain;
-    body(chunk, begin, std::min(size, begin + grain));
-  });
 }
 
 }  // namespace elias

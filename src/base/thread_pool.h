@@ -6,9 +6,12 @@
 // message does not depend on timing either.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
+
+#include "base/errors.h"
 
 namespace elias {
 
@@ -25,14 +28,26 @@ class ThreadPool {
 
   /// Calls body(i) for every i in [0, count), in any order, and returns when all are done. A call
   /// from inside a body runs there and then on that one thread.
-  void for_each(size_t count, const std::function<void(size_t)>& body);
+  template <typename Body>
+  void for_each(size_t count, const Body& body) {
+    // A reference, which std::function holds without an allocation, as it would not hold the body.
+    run(count, std::cref(body));
+  }
 
   /// Cuts [0, size) into chunks of `grain` (the last may be shorter) and calls
   /// body(chunk, begin, end) for each.
-  void for_chunks(size_t size, size_t grain,
-                  const std::function<void(size_t chunk, size_t begin, size_t end)>& body);
+  template <typename Body>
+  void for_chunks(size_t size, size_t grain, const Body& body) {
+    ELIAS_ASSERT(grain > 0);
+    for_each((size + grain - 1) / grain, [&](size_t chunk) {
+      const size_t begin = chunk * grain;
+      body(chunk, begin, std::min(size, begin + grain));
+    });
+  }
 
  private:
+  void run(size_t count, const std::function<void(size_t)>& body);
+
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -143,6 +143,38 @@ TEST_P(GatherDotTest, WorksOnViews) {
               gradient.dw, 1e-5);
 }
 
+// Where the GPU's kernel is not: bfloat16 weights.
+class GatherDotHalvesTest : public OnBackend {};
+INSTANTIATE_TEST_SUITE_P(OnCpu, GatherDotHalvesTest, testing::ValuesIn(backends(/*cuda=*/false)),
+                         backend_name);
+
+TEST_P(GatherDotHalvesTest, WeightsInBFloat16MatchReference) {
+  const int64_t L = 40;
+  const int64_t N = 7;
+  for (const int64_t K : {1, 3, 33}) {
+    for (const int64_t D : {1, 3, 16, 33, 300, 768}) {
+      SCOPED_TRACE(testing::Message() << "K=" << K << " D=" << D);
+      const Tensor ids = random_shortlists(N, K, L);
+      const Tensor x = random_floats({N, D}, 3);
+      const Tensor bias = random_floats({L}, 5);
+      Tensor w({L, D + 5}, DType::kBFloat16);  // rows with a gap
+      std::vector<double> rounded(L * D);
+      const Tensor exact = random_floats({L, D}, 4);
+      for (int64_t i = 0; i < L * D; ++i) {
+        const BFloat16 value = to_bfloat16(exact.span<float>()[i]);
+        w.span<BFloat16>()[i / D * (D + 5) + 2 + i % D] = value;
+        rounded[i] = to_float(value);
+      }
+      Tensor z = random_floats({N, K}, 9);
+      gather_dot(context(), x, w.view().columns(2, D + 2), bias, ids, z);
+      expect_near(z,
+                  reference::gather_dot(values_of<double>(x), rounded, values_of<double>(bias),
+                                        ids.span<int32_t>(), K, D),
+                  1e-5);
+    }
+  }
+}
+
 TEST(GatherDotThreadsTest, SameBitsAtAnyThreadCount) {
   const int64_t L = 500;
   const int64_t D = 600;
@@ -202,6 +234,10 @@ TEST(GatherDotErrorsTest, RefusesWrongShapesAndIdsWithTheNumbers) {
   EXPECT_THAT([&] { gather_dot(context, x, w, {}, ids, z); },
               ThrowsMessage<InputError>(
                   "gather dot: ids holds -2 at row 1, column 1, but must be in [-1, 5)"));
+  const Tensor halves({5, 8}, DType::kBFloat16);
+  EXPECT_THAT(
+      [&] { gather_dot_input_gradient(context, z, halves, good, dx); },
+      ThrowsMessage<InputError>("gather dot, input gradient: w is bfloat16, but must be float32"));
   EXPECT_THAT(
       [&] { gather_dot_input_gradient(context, z, w, good, dx); },
       ThrowsMessage<InputError>("gather dot, input gradient: dx is [2, 9], but must be [2, 8]"));

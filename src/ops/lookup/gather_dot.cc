@@ -21,13 +21,13 @@ constexpr DType kFloat = DType::kFloat32;
 
 // Points [N, D] and their scores [N, K] against rows of w [L, D].
 Device check_shortlist(std::string_view op, const NamedView& points, ConstTensorView w,
-                       ConstTensorView ids, const NamedView& scores) {
-  check(op, {{"w", w, kFloat, {Operand::kAny, Operand::kAny}},
+                       ConstTensorView ids, const NamedView& scores, DType w_type = kFloat) {
+  check(op, {{"w", w, w_type, {Operand::kAny, Operand::kAny}},
              {"ids", ids, DType::kInt32, {Operand::kAny, Operand::kAny}}});
   const int64_t N = ids.shape()[0];
   const int64_t K = ids.width();
   const Device device = check(op, {{points.name, points.view, kFloat, {N, w.width()}},
-                                   {"w", w, kFloat, {Operand::kAny, Operand::kAny}},
+                                   {"w", w, w_type, {Operand::kAny, Operand::kAny}},
                                    {"ids", ids, DType::kInt32, {N, K}},
                                    {scores.name, scores.view, kFloat, {N, K}}});
   check_ids(op, "ids", ids, w.shape()[0], -1);
@@ -39,9 +39,12 @@ Device check_shortlist(std::string_view op, const NamedView& points, ConstTensor
 void gather_dot(const Context& context, ConstTensorView x, ConstTensorView w, ConstTensorView bias,
                 ConstTensorView ids, TensorView z) {
   constexpr std::string_view kOp = "gather dot";
-  const Device device = check_shortlist(kOp, {"x", x}, w, ids, {"z", z});
+  // The GPU's kernel reads float32 alone.
+  const bool halves = w.dtype() == DType::kBFloat16 && w.device() == Device::kCpu;
+  const DType w_type = halves ? DType::kBFloat16 : kFloat;
+  const Device device = check_shortlist(kOp, {"x", x}, w, ids, {"z", z}, w_type);
   if (bias)
-    check(kOp, {{"w", w, kFloat, {Operand::kAny, Operand::kAny}},
+    check(kOp, {{"w", w, w_type, {Operand::kAny, Operand::kAny}},
                 {"bias", bias, kFloat, {w.shape()[0]}}});
   if constexpr (kCudaBuilt) {
     if (device == Device::kCuda) return cuda::gather_dot(context, x, w, bias, ids, z);

@@ -9,6 +9,7 @@ namespace elias {
 
 /// z[i, k] = x[i] . w[ids[i, k]] + bias[ids[i, k]]; where ids[i, k] = -1 (an empty place) z is 0.
 ///   x [N, D], w [L, D], bias [L] or not given, ids [N, K] int32, z [N, K].
+/// On the CPU w may be bfloat16: half the bytes to read, products and sums in float32.
 void gather_dot(const Context& context, ConstTensorView x, ConstTensorView w, ConstTensorView bias,
                 ConstTensorView ids, TensorView z);
 

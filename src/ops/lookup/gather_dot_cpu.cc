@@ -19,10 +19,23 @@ namespace {
 
 constexpr size_t kRows = 4;
 
+// Whole or partial vectors of label weights, which are float32 or bfloat16, as floats.
+HWY_INLINE Vector load_weights(Lanes d, const float* from, size_t n) { return load(d, from, n); }
+HWY_INLINE Vector load_weights(Lanes d, const BFloat16* from, size_t n) {
+  const hn::Rebind<uint16_t, Lanes> halves;
+  const hn::RebindToUnsigned<Lanes> words;
+  const auto* bits = reinterpret_cast<const uint16_t*>(from);
+  const auto upper = HWY_LIKELY(n == hn::Lanes(d))
+                         ? hn::LoadU(halves, bits)
+                         : hn::MaskedLoad(hn::FirstN(halves, n), halves, bits);
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(words, upper)));
+}
+
 // dots[r] = x . rows[r]. Each has two sums of its own, taken in the same way whatever the others
 // are, so a score does not depend on its place in the shortlist.
-HWY_INLINE void dot_rows(const float* x, const float* const (&rows)[kRows],
-                         const float* const (&ahead)[kRows], size_t width, float (&dots)[kRows]) {
+template <typename W>
+HWY_INLINE void dot_rows(const float* x, const W* const (&rows)[kRows],
+                         const W* const (&ahead)[kRows], size_t width, float (&dots)[kRows]) {
   const Lanes d;
   const size_t lanes = hn::Lanes(d);
   Vector even[kRows];
@@ -35,14 +48,16 @@ HWY_INLINE void dot_rows(const float* x, const float* const (&rows)[kRows],
     for (size_t r = 0; r < kRows; ++r) {
       hwy::Prefetch(ahead[r] + i);
       hwy::Prefetch(ahead[r] + i + lanes);
-      even[r] = hn::MulAdd(x0, hn::LoadU(d, rows[r] + i), even[r]);
-      odd[r] = hn::MulAdd(x1, hn::LoadU(d, rows[r] + i + lanes), odd[r]);
+      even[r] = hn::MulAdd(x0, load_weights(d, rows[r] + i, lanes), even[r]);
+      odd[r] = hn::MulAdd(x1, load_weights(d, rows[r] + i + lanes, lanes), odd[r]);
     }
   }
   for (; i < width; i += lanes) {
     const size_t n = HWY_MIN(lanes, width - i);
     const auto x0 = load(d, x + i, n);
-    for (size_t r = 0; r < kRows; ++r) even[r] = hn::MulAdd(x0, load(d, rows[r] + i, n), even[r]);
+    for (size_t r = 0; r < kRows; ++r) {
+      even[r] = hn::MulAdd(x0, load_weights(d, rows[r] + i, n), even[r]);
+    }
   }
   for (size_t r = 0; r < kRows; ++r) {
     dots[r] = hn::GetLane(hn::SumOfLanes(d, hn::Add(even[r], odd[r])));
@@ -50,12 +65,14 @@ HWY_INLINE void dot_rows(const float* x, const float* const (&rows)[kRows],
 }
 
 // z[k] for k in [begin, end) of one point's K ids.
-void score(const float* x, const float* w, size_t stride, size_t width, const float* bias,
+template <typename W>
+void score(const float* x, const W* w, size_t stride, size_t width, const float* bias,
            const int32_t* ids, size_t begin, size_t end, size_t K, float* z) {
   // The row of an id; x itself, which is at hand, where there is none.
-  const auto row_of = [&](size_t k) { return k < K && ids[k] >= 0 ? w + ids[k] * stride : x; };
-  const float* rows[kRows];
-  const float* ahead[kRows];
+  const W* none = reinterpret_cast<const W*>(x);
+  const auto row_of = [&](size_t k) { return k < K && ids[k] >= 0 ? w + ids[k] * stride : none; };
+  const W* rows[kRows];
+  const W* ahead[kRows];
   float dots[kRows];
   for (size_t r = 0; r < kRows; ++r) ahead[r] = row_of(begin + r);
   for (size_t k = begin; k < end; k += kRows) {
@@ -78,9 +95,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace elias::cpu {
 
-void gather_dot(const Context& context, ConstTensorView x, ConstTensorView w, ConstTensorView bias,
-                ConstTensorView ids, TensorView z) {
-  const auto kernel = ELIAS_BY_ISA(score)(context.isa());
+namespace {
+
+template <typename W, typename Kernel>
+void score_all(const Context& context, Kernel kernel, ConstTensorView x, ConstTensorView w,
+               ConstTensorView bias, ConstTensorView ids, TensorView z) {
   const size_t K = ids.width();
   // A shortlist is cut too, so that all threads serve a single point with a long one.
   const size_t block = std::min(std::max<size_t>(1, K), 4 * rows_per_chunk(w.width()));
@@ -90,11 +109,22 @@ void gather_dot(const Context& context, ConstTensorView x, ConstTensorView w, Co
     for (size_t unit = first; unit < last; ++unit) {
       const size_t point = unit / blocks;
       const size_t begin = unit % blocks * block;
-      kernel(x.data<float>() + point * x.stride(), w.data<float>(), w.stride(), w.width(),
+      kernel(x.data<float>() + point * x.stride(), w.data<W>(), w.stride(), w.width(),
              bias ? bias.data<float>() : nullptr, ids.data<int32_t>() + point * ids.stride(), begin,
              std::min(K, begin + block), K, z.data<float>() + point * z.stride());
     }
   });
+}
+
+}  // namespace
+
+void gather_dot(const Context& context, ConstTensorView x, ConstTensorView w, ConstTensorView bias,
+                ConstTensorView ids, TensorView z) {
+  if (w.dtype() == DType::kBFloat16) {
+    const auto kernel = ELIAS_BY_ISA(score<BFloat16>)(context.isa());
+    return score_all<BFloat16>(context, kernel, x, w, bias, ids, z);
+  }
+  score_all<float>(context, ELIAS_BY_ISA(score<float>)(context.isa()), x, w, bias, ids, z);
 }
 
 void gather_dot_input_gradient(const Context& context, ConstTensorView dz, ConstTensorView w,

@@ -33,9 +33,17 @@ class TopCandidates {
   static constexpr size_t kSpare = 128;
 
   /// Room for k and as many more as make it worth while to pick the best k again.
-  explicit TopCandidates(size_t k) : TopCandidates(k, k + std::max<size_t>(k, 256)) {}
-  TopCandidates(size_t k, size_t capacity)
-      : k_(k), capacity_(capacity), ranks_(capacity + kSpare), ids_(capacity + kSpare) {}
+  explicit TopCandidates(size_t k) { reset(k); }
+  TopCandidates(size_t k, size_t capacity) { reset(k, capacity); }
+
+  /// Makes room for the candidates of other rows; what is large enough is kept.
+  void reset(size_t k) { reset(k, k + std::max<size_t>(k, 256)); }
+  void reset(size_t k, size_t capacity) {
+    k_ = k;
+    capacity_ = capacity;
+    ranks_.resize(std::max(ranks_.size(), capacity + kSpare));
+    ids_.resize(ranks_.size());
+  }
 
   size_t k() const { return k_; }
   size_t capacity() const { return capacity_; }
@@ -67,8 +75,8 @@ class TopCandidates {
   std::vector<int32_t>& sample() { return sample_; }
 
  private:
-  size_t k_;
-  size_t capacity_;
+  size_t k_ = 0;
+  size_t capacity_ = 0;
   size_t size_ = 0;
   std::vector<int32_t> ranks_;
   std::vector<int32_t> ids_;

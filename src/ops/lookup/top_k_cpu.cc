@@ -260,7 +260,8 @@ namespace {
 void write_many(TopCandidates& best, const float* scores, float* values, int32_t* ids) {
   // One integer that sorts as rank and id must.
   constexpr int32_t kMostId = std::numeric_limits<int32_t>::max();
-  std::vector<int64_t> order(best.size());
+  static thread_local std::vector<int64_t> order;
+  order.resize(best.size());
   for (size_t j = 0; j < order.size(); ++j) {
     order[j] = (int64_t{best.ranks()[j]} << 32) + (kMostId - best.ids()[j]);
   }
@@ -296,7 +297,8 @@ void top_k(const Context& context, ConstTensorView scores, TensorView values, Te
   const size_t pieces = chunk_count(L, piece);
   if (pieces == 1) {
     context.pool().for_chunks(N, rows_per_chunk(L), [&](size_t, size_t begin, size_t end) {
-      TopCandidates best(k);
+      static thread_local TopCandidates best(0, 0);  // kept: a short row is found in no time
+      best.reset(k);
       for (size_t n = begin; n < end; ++n) {
         select_best(row(n), 0, L, best);
         write(n, best);

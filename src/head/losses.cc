@@ -54,7 +54,8 @@ LossSums entry_losses(const LossEntries& entries, const LossWeights& weights) {
     const auto p = hn::Mul(yhat, s.value);
     const auto rest =
         hn::Max(hn::MulAdd(yhat, s.rest, hn::Sub(one, yhat)), hn::Set(d, kSmallestDivisor));
-    // d loss / d log p = (1 - t) p / (1 - p) - t; d log p / d log yhat = 1, d log p / dz = 1 - sigma.
+    // d loss / d log p = (1 - t) p / (1 - p) - t; d log p / d log yhat = 1, d log p / dz = 1 -
+    // sigma.
     const auto dlog_p = hn::Mul(weight_p, hn::MulSub(not_t, hn::Div(p, rest), t));
     const auto dz = hn::MulAdd(dlog_p, s.rest, hn::Mul(weight_z, hn::Sub(s.value, t)));
     store(dlog_p, d, entries.dlog_yhat + i, n);

@@ -7,9 +7,8 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "data/io/safetensors.h"
 #include "ops/context.h"
@@ -33,9 +32,11 @@ struct ParameterOptions {
 
 class Parameter {
  public:
+  /// All zero. Parameters stepped by rows are [V, D].
   Parameter(Shape shape, ParameterOptions options);
 
   const std::string& name() const { return options_.name; }
+  const ParameterOptions& options() const { return options_; }
   ConstTensorView weights() const { return weights_; }
   /// To set initial values.
   TensorView weights() { return weights_; }
@@ -47,31 +48,38 @@ class Parameter {
   /// Before a forward pass reads `rows` [R] (int32, distinct).
   void catch_up(const Context& context, ConstTensorView rows);
   /// All rows: at the end, and wherever weights are read as a whole. In place: it must be done at
-  /// the same steps in every run of the same training.
+  /// the same steps in every run of the same training. Nothing to do for dense gradients.
   void catch_up_all(const Context& context);
+  /// The step of rows that were caught up before.
   void step(const Context& context, float rate, const RowGradient& gradient);
 
-  /// Forgets moments and steps and takes another peak rate: a new stage begins.
-  void restart(const ParameterOptions& options);
-  const ParameterOptions& options() const { return options_; }
+  /// A new stage begins: forgets moments, steps, gradient and average, and keeps the weights as
+  /// they are (catch_up_all before, unless they are to be set anew). The name stays.
+  void restart(ParameterOptions options);
 
-  /// The running average of the weights; the first call allocates it.
+  /// Adds the weights, with all rows caught up, to their running average.
   void average(const Context& context);
   /// The average if there is one, else the weights.
   ConstTensorView averaged() const;
 
-  /// Everything that decides what comes next, under "name.what".
+  /// Everything that decides what comes next, under "name.what". The parameter must stay as it is
+  /// until the file is written.
   void save(SafetensorsWriter& writer) const;
-  /// Throws InputError if the file has no such parameter of this shape.
+  /// Throws InputError if the file has no such parameter of this shape, stepped in this way.
   void load(const SafetensorsFile& file);
 
  private:
+  AdamWSettings settings() const;
+  AdamWState state();
+  std::string key(std::string_view what) const;
+
   ParameterOptions options_;
-  Tensor weights_, first_moment_, second_moment_, gradient_;
+  Tensor weights_, first_moment_, second_moment_;
+  Tensor gradient_;               // made when first asked for
   Tensor done_steps_, all_rows_;  // [V] of parameters stepped by rows
   RateHistory rates_;             // of the steps so far
   Tensor average_;
-  int64_t averaged_ = 0;
+  int64_t averaged_ = 0;  // how many weights the average is of
 };
 
 /// Uniform in [-bound, bound), a function of seed, stream and place.

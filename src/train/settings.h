@@ -69,7 +69,7 @@ struct Settings {
   int64_t stage1_epochs = 0;  // for one-vs-all: all epochs
   int64_t stage2_epochs = 0;  // 0: stage 1 alone
   Rates stage1_rates, stage2_rates;
-  int64_t accumulation = 1;    // batches a step of labels, clusters and edges
+  int64_t accumulation = 1;  // batches a step of labels, clusters and edges
   float weight_decay = 0;
   float warm_up = 0.1F;        // share of the steps
   float average_from = 0.5F;   // share of stage 2 after which weights are averaged; 1: never
@@ -99,10 +99,10 @@ std::vector<std::string> preset_names();
 
 /// What derived settings depend on.
 struct DataSizes {
-  int64_t points = 0;          // N
-  int64_t labels = 0;          // L
+  int64_t points = 0;  // N
+  int64_t labels = 0;  // L
   double labels_per_point = 0;
-  int64_t features = 0;        // V
+  int64_t features = 0;  // V
   double features_per_point = 0;
 };
 /// Sets what is still open (0, or below zero), and lowers what the data is too small for.

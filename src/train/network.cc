@@ -1,0 +1,247 @@
+#include "train/network.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/errors.h"
+#include "index/edge_scores.h"
+
+namespace elias {
+namespace {
+
+// Streams of random numbers for initial values; layers follow on kLayers.
+enum Stream : uint64_t { kTable = 1, kClusters, kClusterBias, kLabels, kLabelBias, kLayers = 16 };
+
+// Passing over all labels is the faster way up to this many for each place of the shortlist.
+constexpr int64_t kBlockedLabelsPerPlace = 64;
+
+bool by_blocks(const Settings& settings, int64_t L) {
+  return settings.method == Method::kOva || settings.logit_loss == LogitLoss::kAll ||
+         L <= kBlockedLabelsPerPlace * settings.shortlist;
+}
+
+float bound_of(int64_t width) { return 1 / std::sqrt(static_cast<float>(width)); }
+
+void fill(TensorView weights, float value) {
+  const auto all = weights.span<float>();
+  std::fill(all.begin(), all.end(), value);
+}
+
+}  // namespace
+
+Network::Network(const Context& context, const Settings& settings, int64_t V, int64_t L)
+    : settings_(settings),
+      labels_by_blocks_(by_blocks(settings, L)),
+      table_({V, settings.width}, {.name = "table", .rows = true}),
+      gain_({settings.width}, {.name = "gain"}),
+      shift_({settings.width}, {.name = "shift"}),
+      label_weights_({L, settings.width}, {.name = "label_weights", .rows = !labels_by_blocks_}),
+      label_bias_({L, 1}, {.name = "label_bias", .rows = !labels_by_blocks_}) {
+  const int64_t D = settings.width;
+  fill_uniform(context, table_.weights(), bound_of(D), settings.seed, kTable);
+  fill(gain_.weights(), 1);
+  for (int64_t i = 0; i < settings.layers; ++i) {
+    const auto named = [&](const char* what) {
+      return ParameterOptions{.name = fmt::format("layers.{}.{}", i, what)};
+    };
+    layers_.push_back({.weights = Parameter({D, D}, named("weights")),
+                       .bias = Parameter({D}, named("bias")),
+                       .gain = Parameter({D}, named("gain")),
+                       .shift = Parameter({D}, named("shift"))});
+    fill_uniform(context, layers_.back().weights.weights(), bound_of(D), settings.seed,
+                 kLayers + static_cast<uint64_t>(i));
+    fill(layers_.back().gain.weights(), 1);
+  }
+  reset_labels(context);
+}
+
+void Network::reset_labels(const Context& context) {
+  fill_uniform(context, label_weights_.weights(), bound_of(width()), settings_.seed, kLabels);
+  // A label's share of a shortlist: what its classifier should say as long as it knows nothing.
+  const auto candidates =
+      static_cast<float>(settings_.method == Method::kOva || settings_.logit_loss == LogitLoss::kAll
+                             ? labels()
+                             : settings_.shortlist);
+  fill(label_bias_.weights(), -std::log(candidates));
+}
+
+void Network::make_clusters(int64_t C) {
+  cluster_weights_.emplace(Shape{C, width()}, ParameterOptions{.name = "cluster_weights"});
+  cluster_bias_.emplace(Shape{C}, ParameterOptions{.name = "cluster_bias"});
+}
+
+void Network::set_partition(const Context& context, std::span<const int32_t> cluster_of,
+                            int64_t C) {
+  make_clusters(C);
+  fill_uniform(context, cluster_weights_->weights(), bound_of(width()), settings_.seed, kClusters);
+  fill_uniform(context, cluster_bias_->weights(), bound_of(width()), settings_.seed, kClusterBias);
+  edges_.reset();
+  graph_ = partition_graph(cluster_of, C);
+  edge_scores_.assign(static_cast<size_t>(graph_.edges()), 1.0F);
+  edge_log_sums_.clear();
+}
+
+void Network::make_edges() {
+  edges_.emplace(Shape{graph_.edges()}, ParameterOptions{.name = "edges"});
+  edge_scores_.resize(static_cast<size_t>(graph_.edges()));
+  edge_log_sums_.resize(static_cast<size_t>(graph_.clusters()));
+}
+
+void Network::set_graph(const Context& context, LabelGraph graph, std::span<const float> values) {
+  graph_ = std::move(graph);
+  make_edges();
+  std::copy(values.begin(), values.end(), edges_->weights().span<float>().begin());
+  refresh_edges(context);
+}
+
+void Network::refresh_edges(const Context& context) {
+  score_edges(context, graph_, std::as_const(*edges_).weights().span<float>(), settings_.beta,
+              edge_scores_, edge_log_sums_);
+}
+
+LabelGraphView Network::graph_view() const {
+  return {.label_count = graph_.label_count,
+          .offsets = graph_.offsets,
+          .labels = graph_.labels,
+          .scores = edge_scores_};
+}
+
+std::vector<Parameter*> Network::encoder_parameters() {
+  std::vector<Parameter*> parameters = {&gain_, &shift_};
+  for (Layer& layer : layers_) {
+    parameters.insert(parameters.end(), {&layer.weights, &layer.bias, &layer.gain, &layer.shift});
+  }
+  return parameters;
+}
+
+std::vector<Parameter*> Network::all_but_edges() {
+  std::vector<Parameter*> parameters = encoder_parameters();
+  parameters.insert(parameters.end(), {&table_, &label_weights_, &label_bias_});
+  if (has_index()) parameters.insert(parameters.end(), {&*cluster_weights_, &*cluster_bias_});
+  return parameters;
+}
+
+void Network::begin_stage(const Rates& rates) {
+  // Weight decay is for matrices: biases, gains and edges go without (ELIAS, section C).
+  const auto restart = [&](Parameter& parameter, float rate, bool decays) {
+    ParameterOptions options = parameter.options();
+    options.rate = rate;
+    options.decay = decays ? settings_.weight_decay : 0;
+    parameter.restart(options);
+  };
+  for (Parameter* parameter : encoder_parameters()) {
+    restart(*parameter, rates.encoder, parameter->weights().rank() == 2);
+  }
+  restart(table_, rates.encoder, true);
+  restart(label_weights_, rates.labels, true);
+  restart(label_bias_, rates.labels, false);
+  if (!has_index()) return;
+  restart(*cluster_weights_, rates.clusters, true);
+  restart(*cluster_bias_, rates.clusters, false);
+  if (edges_) restart(*edges_, rates.edges, false);
+}
+
+BagWeights<ConstTensorView> Network::encoder(Weights which) const {
+  const auto view = [&](const Parameter& parameter) {
+    return which == Weights::kAveraged ? parameter.averaged() : parameter.weights();
+  };
+  BagWeights<ConstTensorView> weights{
+      .table = view(table_), .gain = view(gain_), .shift = view(shift_), .layers = {}};
+  for (const Layer& layer : layers_) {
+    weights.layers.push_back({.weights = view(layer.weights),
+                              .bias = view(layer.bias),
+                              .gain = view(layer.gain),
+                              .shift = view(layer.shift)});
+  }
+  return weights;
+}
+
+BagWeights<TensorView> Network::encoder_gradients() {
+  BagWeights<TensorView> gradients{
+      .table = {}, .gain = gain_.gradient(), .shift = shift_.gradient(), .layers = {}};
+  for (Layer& layer : layers_) {
+    gradients.layers.push_back({.weights = layer.weights.gradient(),
+                                .bias = layer.bias.gradient(),
+                                .gain = layer.gain.gradient(),
+                                .shift = layer.shift.gradient()});
+  }
+  return gradients;
+}
+
+PredictorWeights Network::predictor_weights(Weights which) const {
+  const auto view = [&](const Parameter& parameter) {
+    return which == Weights::kAveraged ? parameter.averaged() : parameter.weights();
+  };
+  PredictorWeights weights;
+  weights.encoder = encoder(which);
+  weights.label_weights = view(label_weights_);
+  weights.label_bias = view(label_bias_).reshaped({labels()});
+  if (has_index()) {
+    weights.cluster_weights = view(*cluster_weights_);
+    weights.cluster_bias = view(*cluster_bias_);
+    weights.graph = graph_view();
+  }
+  return weights;
+}
+
+void Network::step_encoder(const Context& context, float share) {
+  for (Parameter* parameter : encoder_parameters()) {
+    parameter->step(context, share * parameter->options().rate);
+  }
+}
+
+void Network::step_heads(const Context& context, float share) {
+  const auto step = [&](Parameter& parameter) {
+    parameter.step(context, share * parameter.options().rate);
+  };
+  if (labels_by_blocks_) {
+    step(label_weights_);
+    step(label_bias_);
+  }
+  if (!has_index()) return;
+  step(*cluster_weights_);
+  step(*cluster_bias_);
+  if (!edges_) return;
+  step(*edges_);
+  refresh_edges(context);
+}
+
+void Network::catch_up_all(const Context& context) {
+  table_.catch_up_all(context);
+  if (labels_by_blocks_) return;
+  label_weights_.catch_up_all(context);
+  label_bias_.catch_up_all(context);
+}
+
+void Network::average(const Context& context) {
+  for (Parameter* parameter : all_but_edges()) parameter->average(context);
+}
+
+void Network::save(SafetensorsWriter& writer) const {
+  auto& self = const_cast<Network&>(*this);  // only the list of parameters is taken from it
+  for (const Parameter* parameter : self.all_but_edges()) parameter->save(writer);
+  if (edges_) edges_->save(writer);
+  if (!has_index()) return;
+  writer.add<int64_t>("graph.offsets", graph_.offsets);
+  writer.add<int32_t>("graph.labels", graph_.labels);
+}
+
+void Network::load(const Context& context, const SafetensorsFile& file) {
+  if (file.tensors().contains("graph.offsets")) {
+    const auto offsets = file.vector<int64_t>("graph.offsets");
+    const auto graph_labels = file.vector<int32_t>("graph.labels");
+    graph_.label_count = labels();
+    graph_.offsets.assign(offsets.begin(), offsets.end());
+    graph_.labels.assign(graph_labels.begin(), graph_labels.end());
+    make_clusters(graph_.clusters());
+    edge_scores_.assign(static_cast<size_t>(graph_.edges()), 1.0F);
+  }
+  for (Parameter* parameter : all_but_edges()) parameter->load(file);
+  if (!file.tensors().contains("edges.weights")) return;
+  make_edges();
+  edges_->load(file);
+  refresh_edges(context);
+}
+
+}  // namespace elias

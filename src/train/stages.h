@@ -1,0 +1,37 @@
+// The stages of a run in their order, and how far one is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "train/settings.h"
+
+namespace elias {
+
+enum class StageKind : uint8_t { kWarm, kStage1, kStage2, kOva };
+
+struct Stage {
+  StageKind kind{};
+  int64_t epochs = 0;
+  Rates rates;
+
+  /// "short stage 1", "stage 1", "stage 2", "one-vs-all".
+  std::string name() const;
+};
+
+/// Those with at least one epoch.
+std::vector<Stage> stages_of(const Settings& settings);
+
+/// Where a run is: before batch `batch` of epoch `epoch` (both from 0) of stage `stage`.
+struct Position {
+  int64_t stage = 0;
+  int64_t epoch = 0;
+  int64_t batch = 0;
+  bool operator==(const Position&) const = default;
+};
+
+/// The points [0, N) in the order of one epoch: a function of the seed, the stage and the epoch.
+std::vector<uint32_t> epoch_order(int64_t N, uint64_t seed, int64_t stage, int64_t epoch);
+
+}  // namespace elias

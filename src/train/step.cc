@@ -1,0 +1,205 @@
+#include "train/step.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "index/edge_scores.h"
+#include "ops/lookup/key_groups.h"
+#include "ops/lookup/top_k.h"
+#include "ops/rows/softmax_clamp.h"
+
+namespace elias {
+namespace {
+
+// dphi += the other part.
+void add_to(ThreadPool& pool, std::span<const float> part, std::span<float> sum) {
+  pool.for_chunks(sum.size(), 1 << 15, [&](size_t, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) sum[i] += part[i];
+  });
+}
+
+size_t most_labels(const BatchLabels& labels) {
+  size_t most = 1;
+  for (size_t i = 0; i < labels.points.size(); ++i) most = std::max(most, labels.row(i).size());
+  return most;
+}
+
+// A tensor of that shape: the one that is there, if it has it.
+void shape_to(Tensor& tensor, Shape shape, DType dtype) {
+  if (!tensor || !(tensor.shape() == shape)) tensor = Tensor(shape, dtype);
+}
+
+}  // namespace
+
+void StepSums::add(const StepSums& other) {
+  points += other.points;
+  on_p += other.on_p;
+  on_z += other.on_z;
+  shortlist += other.shortlist;
+  positives += other.positives;
+  missed += other.missed;
+}
+
+double StepSums::loss() const {
+  return points == 0 ? 0 : (on_p + on_z + shortlist) / static_cast<double>(points);
+}
+
+TrainingStep::TrainingStep(const Context& context, const Settings& settings, const Csr& features,
+                           const Csr& labels, Network& network)
+    : context_(context),
+      settings_(settings),
+      features_(features),
+      labels_(labels),
+      network_(network),
+      precision_(settings.bf16 ? Precision::kBFloat16 : Precision::kFloat32),
+      exploration_(network.labels()) {}
+
+float TrainingStep::share(const StepPosition& position, int64_t every) const {
+  return scheduled_rate(1, settings_.warm_up, (position.step + every - 1) / every,
+                        (position.steps + every - 1) / every);
+}
+
+StepSums TrainingStep::run(std::span<const uint32_t> points, std::span<const int32_t> parents,
+                           const StepPosition& position) {
+  gather_bags(features_, points, settings_.word_dropout, settings_.seed, position.stream, bags_,
+              context_.pool());
+  const Bags bags = bags_.view();
+  const KeyGroups used = group_by_key(context_, bags.ids, network_.features());
+  network_.table().catch_up(context_, used.keys);
+  const BagNoise noise{
+      .dropout = settings_.dropout, .seed = settings_.seed, .step = position.stream};
+  const auto weights = network_.encoder(Weights::kCurrent);
+  encode_bags(context_, weights, pack_bag(context_, weights, precision_), bags, noise,
+              activations_);
+
+  Tensor dphi(activations_.phi().shape(), DType::kFloat32);
+  StepSums sums = heads_backward(points, parents, position, activations_.phi(), dphi);
+  const RowGradient table = encode_bags_backward(context_, weights, precision_, bags, noise, dphi,
+                                                 activations_, network_.encoder_gradients());
+  const float rate = share(position, 1);
+  network_.table().step(context_, rate * network_.table().options().rate, table);
+  network_.step_encoder(context_, rate);
+  if (position.step % settings_.accumulation == 0) {
+    network_.step_heads(context_, share(position, settings_.accumulation));
+  }
+  return sums;
+}
+
+ClusterScores TrainingStep::score_clusters(ConstTensorView phi) {
+  const int64_t N = phi.rows();
+  const ConstTensorView w =
+      std::as_const(network_).predictor_weights(Weights::kCurrent).cluster_weights;
+  const int64_t C = w.rows();
+  const int64_t b = std::min(settings_.beam, C);
+  shape_to(heads_.logits, {N, C}, DType::kFloat32);
+  shape_to(heads_.scores, {N, C}, DType::kFloat32);
+  shape_to(heads_.log_sums, {N}, DType::kFloat32);
+  shape_to(heads_.best_values, {N, b}, DType::kFloat32);
+  shape_to(heads_.best, {N, b}, DType::kInt32);
+  linear(context_, phi, pack_weights(context_, w, PackedFor::kForward, precision_),
+         std::as_const(network_.cluster_bias()).weights(), Activation::kNone, heads_.logits);
+  softmax_clamp(context_, heads_.logits, settings_.alpha, heads_.scores, heads_.log_sums);
+  // By logits: clamped scores are all equal.
+  top_k(context_, heads_.logits, heads_.best_values, heads_.best);
+  return {.logits = heads_.logits,
+          .scores = heads_.scores,
+          .log_sums = heads_.log_sums,
+          .best = heads_.best,
+          .alpha = settings_.alpha};
+}
+
+StepSums TrainingStep::heads_backward(std::span<const uint32_t> points,
+                                      std::span<const int32_t> parents,
+                                      const StepPosition& position, ConstTensorView phi,
+                                      TensorView dphi) {
+  const int64_t N = phi.rows();
+  const BatchLabels labels{.matrix = &labels_, .points = points};
+  const int64_t K = network_.has_index() ? settings_.shortlist : network_.labels();
+  // Means over the places of the batch (spec of the published code): all weights share them.
+  const auto mean = 1 / (static_cast<float>(N) * static_cast<float>(K));
+  LabelLossOptions options{
+      .weights = {.on_p = network_.has_index() ? mean : 0,
+                  .on_z =
+                      settings_.logit_loss == LogitLoss::kNone && network_.has_index() ? 0 : mean},
+      .all_labels = !network_.has_index() || settings_.logit_loss == LogitLoss::kAll,
+      .precision = precision_};
+  StepSums sums;
+  sums.points = N;
+  if (!network_.has_index()) {
+    heads_.shortlists = Shortlists();
+    const LossSums own = labels_backward(options, position, phi, labels, dphi);
+    sums.on_z = own.on_z * double{options.weights.on_z} * static_cast<double>(N);
+    return sums;
+  }
+  const ClusterScores clusters = score_clusters(phi);
+  if (heads_.shortlists.points() != N) heads_.shortlists = Shortlists(N, K);
+  exploration_.search(context_,
+                      {.parents = parents,
+                       .extra_clusters = settings_.extra_clusters,
+                       .seed = settings_.seed,
+                       .step = position.stream},
+                      clusters, network_.graph_view(), labels, heads_.shortlists);
+  const float found_weight =
+      settings_.lambda / (static_cast<float>(N) * static_cast<float>(most_labels(labels)));
+  const LossSums own = labels_backward(options, position, phi, labels, dphi);
+  const auto scale = static_cast<double>(N);
+  sums.on_p = own.on_p * double{options.weights.on_p} * scale;
+  sums.on_z = own.on_z * double{options.weights.on_z} * scale;
+  sums.shortlist = exploration_.add_shortlist_loss(found_weight) * double{found_weight} * scale;
+  sums.positives = exploration_.positives();
+  sums.missed = exploration_.missed();
+  clusters_backward(clusters, phi, dphi);
+  return sums;
+}
+
+LossSums TrainingStep::labels_backward(const LabelLossOptions& options,
+                                       const StepPosition& position, ConstTensorView phi,
+                                       const BatchLabels& labels, TensorView dphi) {
+  Parameter& weights = network_.label_weights();
+  Parameter& bias = network_.label_bias();
+  const auto classifiers = [&] {
+    return LabelClassifiers{.weights = std::as_const(weights).weights(),
+                            .bias = std::as_const(bias).weights().reshaped({network_.labels()})};
+  };
+  if (network_.labels_by_blocks()) {
+    return label_losses_by_blocks(context_, options, phi, classifiers(), labels, heads_.shortlists,
+                                  dphi, weights.gradient(),
+                                  bias.gradient().reshaped({network_.labels()}));
+  }
+  const KeyGroups used = group_by_key(context_, heads_.shortlists.labels, network_.labels());
+  weights.catch_up(context_, used.keys);
+  bias.catch_up(context_, used.keys);
+  LossSums sums;
+  const LabelRowGradients gradients = label_losses_by_rows(context_, options, phi, classifiers(),
+                                                           labels, heads_.shortlists, dphi, sums);
+  const float rate = share(position, 1);
+  weights.step(context_, rate * weights.options().rate, gradients.weights);
+  bias.step(context_, rate * bias.options().rate, gradients.bias);
+  return sums;
+}
+
+void TrainingStep::clusters_backward(const ClusterScores& clusters, ConstTensorView phi,
+                                     TensorView dphi) {
+  shape_to(heads_.dlogits, clusters.logits.shape(), DType::kFloat32);
+  shape_to(heads_.dphi_clusters, dphi.shape(), DType::kFloat32);
+  exploration_.cluster_gradient(context_, clusters, heads_.shortlists, heads_.dlogits);
+  const ConstTensorView w = std::as_const(network_.cluster_weights()).weights();
+  linear_input_gradient(context_, heads_.dlogits,
+                        pack_weights(context_, w, PackedFor::kInputGradient, precision_),
+                        heads_.dphi_clusters);
+  add_to(context_.pool(), heads_.dphi_clusters.span<float>(), dphi.span<float>());
+  linear_weight_gradient(context_, heads_.dlogits, phi, precision_,
+                         network_.cluster_weights().gradient());
+  linear_bias_gradient(context_, heads_.dlogits, network_.cluster_bias().gradient());
+  if (!network_.has_learned_edges()) return;
+  heads_.dlog_scores.resize(static_cast<size_t>(network_.graph().edges()));
+  exploration_.edge_gradient(context_, network_.graph_view(), heads_.shortlists,
+                             heads_.dlog_scores);
+  score_edges_backward(context_, network_.graph(),
+                       std::as_const(network_.edges()).weights().span<float>(),
+                       network_.edge_log_sums(), settings_.beta, heads_.dlog_scores,
+                       network_.edges().gradient().span<float>());
+}
+
+}  // namespace elias

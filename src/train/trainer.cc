@@ -1,0 +1,398 @@
+// A run is a list of stages; a stage begins with what it stands on (clusters, or the label graph)
+// and goes through its epochs batch by batch. Everything a batch depends on is either in a
+// checkpoint or a function of the settings and the position, so a run can be cut between any two.
+#include "train/trainer.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/errors.h"
+#include "index/balanced_clusters.h"
+#include "index/graph_builder.h"
+#include "index/label_centroids.h"
+#include "metrics/evaluate.h"
+#include "ops/lookup/top_k.h"
+#include "ops/rows/softmax_clamp.h"
+#include "train/network.h"
+#include "train/optimiser.h"
+#include "train/stages.h"
+#include "train/step.h"
+
+namespace elias {
+namespace {
+
+using nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+// Sparse terms kept of a label's centre: the rest of a long tail hardly moves a cluster.
+constexpr size_t kTermsPerLabel = 1000;
+// Points encoded together where nothing is learned.
+constexpr int64_t kPointsPerPass = 1024;
+// Powers of the shortlist score that are tried on held-out points, on this many of them.
+constexpr std::array<float, 5> kGammas = {0, 0.125F, 0.25F, 0.5F, 1};
+constexpr size_t kGammaPoints = 2000;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+Csr first_rows(const Csr& matrix, size_t rows) {
+  rows = std::min(rows, matrix.rows());
+  Csr first;
+  first.cols = matrix.cols;
+  first.offsets.assign(matrix.offsets.begin(),
+                       matrix.offsets.begin() + static_cast<ptrdiff_t>(rows) + 1);
+  const auto size = static_cast<ptrdiff_t>(first.offsets.back());
+  first.columns.assign(matrix.columns.begin(), matrix.columns.begin() + size);
+  first.values.assign(matrix.values.begin(), matrix.values.begin() + size);
+  return first;
+}
+
+class Trainer {
+ public:
+  Trainer(const Context& context, const Settings& settings, const TrainingData& data,
+          const TrainingHooks& hooks)
+      : context_(context),
+        settings_(settings),
+        data_(data),
+        hooks_(hooks),
+        stages_(stages_of(settings)),
+        network_(context, settings, static_cast<int64_t>(data.features.cols),
+                 static_cast<int64_t>(data.labels.cols)),
+        step_(context, settings, data.features, data.labels, network_) {}
+
+  Outcome run(const SafetensorsFile* resume) {
+    if (resume != nullptr) load(*resume);
+    while (position_.stage < static_cast<int64_t>(stages_.size())) {
+      if (resume == nullptr || position_.batch + position_.epoch == 0) begin_stage();
+      resume = nullptr;
+      if (run_stage() == Outcome::kStopped) return Outcome::kStopped;
+      position_ = {.stage = position_.stage + 1, .epoch = 0, .batch = 0};
+    }
+    return Outcome::kFinished;
+  }
+
+ private:
+  int64_t points() const { return static_cast<int64_t>(data_.labels.rows()); }
+  int64_t batches() const { return (points() + settings_.batch - 1) / settings_.batch; }
+  const Stage& stage() const { return stages_[position_.stage]; }
+  bool last_stage() const { return position_.stage + 1 == static_cast<int64_t>(stages_.size()); }
+
+  void begin_stage();
+  void cluster(ConstTensorView phi);
+  void build_graph();
+  Tensor encode_all();
+  Outcome run_stage();
+  Outcome run_epoch(int64_t steps);
+  void run_batch(std::span<const uint32_t> order, int64_t steps);
+  void average_if_due(int64_t step, int64_t steps);
+  void end_epoch(double seconds);
+  void evaluate_and_keep(ordered_json& fields);
+  float best_gamma(const PredictorWeights& weights);
+  Evaluation evaluate_on(const Csr& features, const Csr& labels, const PredictorWeights& weights,
+                         float gamma);
+  void report_progress();
+  void save();
+  void load(const SafetensorsFile& file);
+
+  const Context& context_;
+  const Settings& settings_;
+  const TrainingData& data_;
+  const TrainingHooks& hooks_;
+  std::vector<Stage> stages_;
+  Network network_;
+  TrainingStep step_;
+
+  Position position_;
+  std::vector<int32_t> cluster_of_;  // [L] of stage 1
+  std::vector<int32_t> parents_;     // [L]
+  StepSums epoch_sums_;
+  double best_ = -1;  // nDCG@5 of what was kept last
+};
+
+// --- what stages stand on
+// -------------------------------------------------------------------------
+
+void Trainer::begin_stage() {
+  const auto start = Clock::now();
+  switch (stage().kind) {
+    case StageKind::kOva:
+      break;
+    case StageKind::kWarm:
+      cluster({});
+      break;
+    case StageKind::kStage1:
+      cluster(position_.stage > 0 ? encode_all() : Tensor());
+      break;
+    case StageKind::kStage2:
+      build_graph();
+      if (!settings_.keep_classifiers) network_.reset_labels(context_);
+      break;
+  }
+  network_.begin_stage(stage().rates);
+  hooks_.log("stage", {{"stage", stage().name()},
+                       {"epochs", stage().epochs},
+                       {"clusters", network_.has_index() ? network_.graph().clusters() : 0},
+                       {"edges", network_.has_index() ? network_.graph().edges() : 0},
+                       {"preparation_seconds", seconds_since(start)}});
+}
+
+void Trainer::cluster(ConstTensorView phi) {
+  int depth = 0;
+  while ((int64_t{1} << depth) < settings_.clusters) ++depth;
+  const LabelCentroids centroids =
+      label_centroids(data_.labels, phi, data_.features, kTermsPerLabel, context_.pool());
+  cluster_of_ =
+      balanced_clusters(centroids, {.depth = depth, .seed = settings_.seed}, context_.pool());
+  network_.set_partition(context_, cluster_of_, settings_.clusters);
+}
+
+// phi [N, D] of all training points, without noise.
+Tensor Trainer::encode_all() {
+  network_.catch_up_all(context_);
+  const auto weights = network_.encoder(Weights::kCurrent);
+  const PackedBag packed = pack_bag(context_, weights, Precision::kFloat32);
+  Tensor all({points(), network_.width()}, DType::kFloat32);
+  BagBatch bags;
+  BagActivations activations;
+  std::vector<uint32_t> rows;
+  for (int64_t begin = 0; begin < points(); begin += kPointsPerPass) {
+    const int64_t end = std::min(points(), begin + kPointsPerPass);
+    rows.resize(static_cast<size_t>(end - begin));
+    std::iota(rows.begin(), rows.end(), static_cast<uint32_t>(begin));
+    gather_bags(data_.features, rows, 0, 0, 0, bags, context_.pool());
+    encode_bags(context_, weights, packed, bags.view(), std::nullopt, activations);
+    copy(activations.phi(), all.view().slice(begin, end));
+  }
+  return all;
+}
+
+void Trainer::build_graph() {
+  const Tensor phi = encode_all();
+  const PredictorWeights weights = network_.predictor_weights(Weights::kCurrent);
+  const int64_t C = weights.cluster_weights.rows();
+  const int64_t b = std::min(settings_.beam, C);
+  const PackedWeights packed =
+      pack_weights(context_, weights.cluster_weights, PackedFor::kForward, Precision::kFloat32);
+  GraphBuilder builder(cluster_of_, C, context_.pool());
+  for (int64_t begin = 0; begin < points(); begin += kPointsPerPass) {
+    const int64_t n = std::min(kPointsPerPass, points() - begin);
+    Tensor scores({n, C}, DType::kFloat32);
+    Tensor log_sums({n}, DType::kFloat32);
+    Tensor values({n, b}, DType::kFloat32);
+    Tensor best({n, b}, DType::kInt32);
+    linear(context_, phi.view().slice(begin, begin + n), packed, weights.cluster_bias,
+           Activation::kNone, scores);
+    softmax_clamp(context_, scores, settings_.alpha, scores, log_sums);
+    top_k(context_, scores, values, best);
+    builder.add(data_.labels, static_cast<size_t>(begin), best, values);
+  }
+  BuiltGraph built =
+      builder.finish({.most_edges = settings_.edges, .kept_clusters = settings_.kept_clusters});
+  const auto values = initial_edges(built, settings_.informed_edges, settings_.seed);
+  hooks_.log("graph", {{"edges", built.graph.edges()}, {"uncovered_labels", built.uncovered}});
+  network_.set_graph(context_, std::move(built.graph), values);
+}
+
+// --- epochs and batches
+// ---------------------------------------------------------------------------
+
+Outcome Trainer::run_stage() {
+  const int64_t steps = batches() * stage().epochs;
+  for (; position_.epoch < stage().epochs; ++position_.epoch) {
+    if (run_epoch(steps) == Outcome::kStopped) return Outcome::kStopped;
+    position_.batch = 0;
+  }
+  return Outcome::kFinished;
+}
+
+Outcome Trainer::run_epoch(int64_t steps) {
+  const auto start = Clock::now();
+  const auto order = epoch_order(points(), settings_.seed, position_.stage, position_.epoch);
+  if (position_.batch == 0) {
+    epoch_sums_ = {};
+    if (network_.has_index()) parents_ = label_parents(network_.graph_view());
+  }
+  while (position_.batch < batches()) {
+    // Gradients that wait for their step are in no checkpoint.
+    const bool between_steps = position_.batch % settings_.accumulation == 0;
+    if (between_steps && hooks_.stop()) {
+      save();
+      return Outcome::kStopped;
+    }
+    if (between_steps && hooks_.checkpoint_due()) save();
+    run_batch(order, steps);
+    ++position_.batch;
+    report_progress();
+  }
+  end_epoch(seconds_since(start));
+  return Outcome::kFinished;
+}
+
+void Trainer::run_batch(std::span<const uint32_t> order, int64_t steps) {
+  const auto begin = static_cast<size_t>(position_.batch * settings_.batch);
+  const size_t size = std::min(static_cast<size_t>(settings_.batch), order.size() - begin);
+  const int64_t step = position_.epoch * batches() + position_.batch + 1;
+  const StepPosition at{
+      .step = step,
+      .steps = steps,
+      .stream = static_cast<uint64_t>(position_.stage) << 40 | static_cast<uint64_t>(step)};
+  epoch_sums_.add(step_.run(order.subspan(begin, size), parents_, at));
+  average_if_due(step, steps);
+}
+
+void Trainer::average_if_due(int64_t step, int64_t steps) {
+  if (!last_stage() || settings_.average_from >= 1) return;
+  const int64_t every = std::max<int64_t>(1, batches() / settings_.averages);
+  const auto first = static_cast<int64_t>(settings_.average_from * static_cast<float>(steps));
+  if (step > first && (steps - step) % every == 0) network_.average(context_);
+}
+
+void Trainer::end_epoch(double seconds) {
+  const int64_t epoch = position_.epoch + 1;
+  const auto points = static_cast<double>(std::max<int64_t>(1, epoch_sums_.points));
+  ordered_json fields = {
+      {"stage", stage().name()},
+      {"epoch", epoch},
+      {"epochs", stage().epochs},
+      {"loss", epoch_sums_.loss()},
+      {"loss_on_p", epoch_sums_.on_p / points},
+      {"loss_on_z", epoch_sums_.on_z / points},
+      {"loss_shortlist", epoch_sums_.shortlist / points},
+      {"missed_positives", static_cast<double>(epoch_sums_.missed) /
+                               static_cast<double>(std::max<int64_t>(1, epoch_sums_.positives))},
+      {"points_per_second", points / seconds}};
+  const bool last = epoch == stage().epochs;
+  if (last || (last_stage() && epoch % settings_.evaluate_every == 0)) evaluate_and_keep(fields);
+  hooks_.log("epoch", fields);
+}
+
+// --- held-out points
+// ------------------------------------------------------------------------------
+
+Evaluation Trainer::evaluate_on(const Csr& features, const Csr& labels,
+                                const PredictorWeights& weights, float gamma) {
+  const SearchSettings search{.alpha = settings_.alpha,
+                              .beam = settings_.beam,
+                              .shortlist = settings_.shortlist,
+                              .gamma = gamma};
+  constexpr int64_t kDeepest = 100;
+  const Predictor predictor(context_, weights, search);
+  const Csr predictions =
+      predict_all(context_, predictor, features, std::min<int64_t>(kDeepest, network_.labels()));
+  return evaluate(labels, predictions, nullptr, {}, context_.pool());
+}
+
+float Trainer::best_gamma(const PredictorWeights& weights) {
+  if (settings_.gamma >= 0 || !network_.has_index()) return std::max(0.0F, settings_.gamma);
+  const Csr features = first_rows(data_.held_out_features, kGammaPoints);
+  const Csr labels = first_rows(data_.held_out_labels, kGammaPoints);
+  float best = 0;
+  double highest = -1;
+  for (const float gamma : kGammas) {
+    const double ndcg = evaluate_on(features, labels, weights, gamma).find("nDCG@5").value_or(0);
+    if (ndcg <= highest) continue;
+    highest = ndcg;
+    best = gamma;
+  }
+  return best;
+}
+
+void Trainer::evaluate_and_keep(ordered_json& fields) {
+  network_.catch_up_all(context_);
+  const PredictorWeights weights = network_.predictor_weights(Weights::kAveraged);
+  const bool held_out = data_.held_out_labels.rows() > 0;
+  float gamma = std::max(0.0F, settings_.gamma);
+  double score = best_;
+  if (held_out) {
+    gamma = best_gamma(weights);
+    const Evaluation result =
+        evaluate_on(data_.held_out_features, data_.held_out_labels, weights, gamma);
+    for (const char* name : {"P@1", "P@3", "P@5", "nDCG@5", "R@10", "R@100"}) {
+      if (const auto value = result.find(name)) fields[name] = *value;
+    }
+    fields["gamma"] = gamma;
+    score = result.find("nDCG@5").value_or(0);
+  }
+  if (!last_stage() || (held_out && score <= best_)) return;
+  best_ = score;
+  hooks_.keep({.weights = weights,
+               .search = {.alpha = settings_.alpha,
+                          .beam = settings_.beam,
+                          .shortlist = settings_.shortlist,
+                          .gamma = gamma},
+               .stage1_clusters = cluster_of_});
+  fields["kept"] = true;
+}
+
+// --- what others see
+// ------------------------------------------------------------------------------
+
+void Trainer::report_progress() {
+  int64_t done = 0;
+  int64_t all = 0;
+  for (int64_t i = 0; i < static_cast<int64_t>(stages_.size()); ++i) {
+    all += stages_[i].epochs * batches();
+    if (i < position_.stage) done += stages_[i].epochs * batches();
+  }
+  done += position_.epoch * batches() + position_.batch;
+  hooks_.progress({.stage = stage().name(),
+                   .epoch = position_.epoch + 1,
+                   .epochs = stage().epochs,
+                   .point = std::min(points(), position_.batch * settings_.batch),
+                   .points = points(),
+                   .loss = epoch_sums_.loss(),
+                   .share = static_cast<double>(done) / static_cast<double>(all)});
+}
+
+void Trainer::save() {
+  SafetensorsWriter writer;
+  network_.save(writer);
+  writer.add<int32_t>("cluster_of", cluster_of_);
+  writer.add<int32_t>("parents", parents_);
+  const std::array<int64_t, 6> counts = {position_.stage,       position_.epoch,
+                                         position_.batch,       epoch_sums_.points,
+                                         epoch_sums_.positives, epoch_sums_.missed};
+  const std::array<double, 4> sums = {epoch_sums_.on_p, epoch_sums_.on_z, epoch_sums_.shortlist,
+                                      best_};
+  writer.add<int64_t>("position", counts);
+  writer.add<double>("sums", sums);
+  hooks_.checkpoint(writer);
+}
+
+void Trainer::load(const SafetensorsFile& file) {
+  network_.load(context_, file);
+  const auto clusters = file.vector<int32_t>("cluster_of");
+  const auto parents = file.vector<int32_t>("parents");
+  const auto counts = file.vector<int64_t>("position");
+  const auto sums = file.vector<double>("sums");
+  if (counts.size() != 6 || sums.size() != 4 || counts[0] < 0 ||
+      counts[0] >= static_cast<int64_t>(stages_.size())) {
+    throw InputError("{}: is not a checkpoint of this run: remove it to start anew", file.name());
+  }
+  cluster_of_.assign(clusters.begin(), clusters.end());
+  parents_.assign(parents.begin(), parents.end());
+  position_ = {.stage = counts[0], .epoch = counts[1], .batch = counts[2]};
+  epoch_sums_ = {.points = counts[3],
+                 .on_p = sums[0],
+                 .on_z = sums[1],
+                 .shortlist = sums[2],
+                 .positives = counts[4],
+                 .missed = counts[5]};
+  best_ = sums[3];
+}
+
+}  // namespace
+
+Outcome train(const Context& context, const Settings& settings, const TrainingData& data,
+              const TrainingHooks& hooks, const SafetensorsFile* resume) {
+  ELIAS_ASSERT(data.features.rows() == data.labels.rows() && data.labels.rows() > 0);
+  return Trainer(context, settings, data, hooks).run(resume);
+}
+
+}  // namespace elias

@@ -1,8 +1,10 @@
 // All values of an entry come from u = exp(-|z|), which is in (0, 1]: sigma is 1 / (1 + u) or
-// u / (1 + u), and 1 - p = (1 - yhat) + yhat (1 - sigma) loses no digits where p is near 1.
+// u / (1 + u), and 1 - p = (1 - yhat) + yhat (1 - sigma) loses no digits where p is near 1. It is
+// never 0 either: 1 - yhat may be, but u is at least the smallest normal float.
 #include "head/losses.h"
 
 #include <algorithm>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "head/losses.cc"
@@ -19,7 +21,9 @@ namespace elias::cpu::HWY_NAMESPACE {
 namespace {
 
 constexpr float kLogFloor = -100.0F;
-constexpr float kSmallestDivisor = 1e-12F;
+// The most that d loss / d log yhat may be: one entry with yhat = 1 and a large z should not undo
+// all that its cluster has learned.
+constexpr float kMostOdds = 1e12F;
 
 struct Sigmoid {
   Vector value;         // sigma
@@ -29,7 +33,8 @@ struct Sigmoid {
 
 HWY_INLINE Sigmoid sigmoid(Lanes d, Vector z) {
   const auto one = hn::Set(d, 1.0F);
-  const auto u = exp_not_above_zero(d, hn::Neg(hn::Abs(z)));
+  const auto u = hn::Max(exp_not_above_zero(d, hn::Neg(hn::Abs(z))),
+                         hn::Set(d, std::numeric_limits<float>::min()));
   const auto large = hn::Div(one, hn::Add(one, u));
   const auto small = hn::Mul(u, large);
   const auto negative = hn::Lt(z, hn::Zero(d));
@@ -52,14 +57,15 @@ LossSums entry_losses(const LossEntries& entries, const LossWeights& weights) {
     const auto yhat = hn::IfThenElse(within, load(d, entries.yhat + i, n), one);
     const Sigmoid s = sigmoid(d, z);
     const auto p = hn::Mul(yhat, s.value);
-    const auto rest =
-        hn::Max(hn::MulAdd(yhat, s.rest, hn::Sub(one, yhat)), hn::Set(d, kSmallestDivisor));
-    // d loss / d log p = (1 - t) p / (1 - p) - t; d log p / d log yhat = 1, d log p / dz = 1 -
-    // sigma.
-    const auto dlog_p = hn::Mul(weight_p, hn::MulSub(not_t, hn::Div(p, rest), t));
-    const auto dz = hn::MulAdd(dlog_p, s.rest, hn::Mul(weight_z, hn::Sub(s.value, t)));
-    store(dlog_p, d, entries.dlog_yhat + i, n);
-    store(dz, d, entries.dz + i, n);
+    const auto rest = hn::MulAdd(yhat, s.rest, hn::Sub(one, yhat));
+    // d loss / d log p = (1 - t) p / (1 - p) - t; d log p / d log yhat = 1, and d log p / dz =
+    // 1 - sigma, which takes from the odds what they grow without bound.
+    const auto odds = hn::Div(p, rest);
+    const auto on_yhat = hn::MulSub(not_t, hn::Min(odds, hn::Set(d, kMostOdds)), t);
+    const auto on_sigma = hn::Mul(hn::MulSub(not_t, odds, t), s.rest);
+    store(hn::Mul(weight_p, on_yhat), d, entries.dlog_yhat + i, n);
+    store(hn::MulAdd(weight_p, on_sigma, hn::Mul(weight_z, hn::Sub(s.value, t))), d, entries.dz + i,
+          n);
 
     const auto log_sigma = hn::Sub(hn::Min(z, hn::Zero(d)), s.log_one_plus);
     const auto log_p = hn::Max(floor, hn::Add(hn::Log(d, yhat), log_sigma));

@@ -9,7 +9,8 @@
 //
 // Gradients are taken with respect to z and to log yhat: yhat is a product of two softmaxes, so in
 // log space nothing is divided and a tiny yhat costs no precision. For reporting, logs are floored
-// at -100, as the usual implementations do; gradients are those without the floor.
+// at -100, as the usual implementations do; gradients are those without the floor (that of log yhat
+// goes up to 1e12).
 #pragma once
 
 #include <cstddef>

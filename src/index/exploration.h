@@ -50,6 +50,10 @@ class Exploration {
   void search(const Context& context, const ExploreOptions& options, const ClusterScores& clusters,
               const LabelGraphView& graph, const BatchLabels& labels, Shortlists& shortlists);
 
+  /// The clusters that point i explored: the parents of its labels, its best, random ones.
+  std::span<const int32_t> explored(size_t i) const {
+    return {clusters_.data() + list_begin_[i], static_cast<size_t>(list_sizes_[i])};
+  }
   /// Labels of the batch's points, and how many of them no explored cluster leads to.
   int64_t positives() const { return static_cast<int64_t>(positives_.size()); }
   int64_t missed() const;

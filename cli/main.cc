@@ -1,4 +1,5 @@
-// elias: the command line. Exit codes: 0 done, 2 bad input or arguments, 70 a bug of ours.
+// elias: the command line. Exit codes: 0 done, 2 bad input or arguments, 70 a bug of ours,
+// 128 + s stopped in good order by the signal s.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -62,6 +63,7 @@ int run(int argc, char** argv) {
   elias::cli::add_check(app, global);
   elias::cli::add_convert(app, global);
   elias::cli::add_evaluate(app, global);
+  elias::cli::add_fit(app, global);
   elias::cli::add_synth(app, global);
   elias::cli::add_tfidf(app, global);
   elias::cli::add_tokenize(app, global);
@@ -88,6 +90,8 @@ int main(int argc, char** argv) {
                               elias::system_error_text());
     }
     return code;
+  } catch (const elias::cli::Interrupted& interrupted) {
+    return 128 + interrupted.signal;
   } catch (const elias::InputError& error) {
     fmt::print(stderr, "elias: {}\n", error.what());
     return kBadInput;

@@ -110,7 +110,7 @@ void add_document_limit(CLI::App& verb, const std::string& name, double& limit, 
       ->type_name("NUMBER");
 }
 
-void add_fit(CLI::App& verb, const Global& global) {
+void add_fit_verb(CLI::App& verb, const Global& global) {
   auto options = std::make_shared<Options>();
   TfidfOptions& tfidf = options->tfidf;
   CLI::App* fit_verb = verb.add_subcommand("fit", "Learn terms and their weights from texts");
@@ -142,7 +142,7 @@ void add_fit(CLI::App& verb, const Global& global) {
   fit_verb->callback([options, &global] { fit(*options, global); });
 }
 
-void add_transform(CLI::App& verb, const Global& global) {
+void add_transform_verb(CLI::App& verb, const Global& global) {
   auto options = std::make_shared<Options>();
   CLI::App* transform_verb = verb.add_subcommand("transform", "Turn texts into a sparse matrix");
   add_input(*transform_verb, *options);
@@ -163,8 +163,8 @@ void add_transform(CLI::App& verb, const Global& global) {
 void add_tfidf(CLI::App& app, const Global& global) {
   CLI::App* verb = app.add_subcommand("tfidf", "Tf-idf features of texts");
   verb->require_subcommand(1);
-  add_fit(*verb, global);
-  add_transform(*verb, global);
+  add_fit_verb(*verb, global);
+  add_transform_verb(*verb, global);
 }
 
 }  // namespace elias::cli

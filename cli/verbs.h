@@ -11,9 +11,16 @@ struct Global {
   int threads = 0;  // 0: one per hardware thread
 };
 
+/// Thrown by a verb that a signal ended in good order: the exit code is 128 + the signal, as the
+/// shell has it.
+struct Interrupted {
+  int signal;
+};
+
 void add_check(CLI::App& app, const Global& global);
 void add_convert(CLI::App& app, const Global& global);
 void add_evaluate(CLI::App& app, const Global& global);
+void add_fit(CLI::App& app, const Global& global);
 void add_synth(CLI::App& app, const Global& global);
 void add_tfidf(CLI::App& app, const Global& global);
 void add_tokenize(CLI::App& app, const Global& global);

@@ -10,32 +10,35 @@
 
 namespace elias {
 
-Progress::Progress(std::string task, std::string unit, uint64_t total)
-    : task_(std::move(task)),
-      unit_(std::move(unit)),
-      total_(total),
-      on_terminal_(::isatty(STDERR_FILENO) == 1),
-      start_(std::chrono::steady_clock::now()),
-      last_drawn_(start_) {}
+using Clock = std::chrono::steady_clock;
 
-Progress::~Progress() {
-  if (shown_) fmt::print(stderr, "\r\x1b[K");
+StatusLine::StatusLine() : on_terminal_(::isatty(STDERR_FILENO) == 1), last_drawn_(Clock::now()) {}
+
+bool StatusLine::due() const {
+  return on_terminal_ && Clock::now() - last_drawn_ >= std::chrono::milliseconds(100);
 }
+
+void StatusLine::draw(const std::string& text) {
+  if (!on_terminal_) return;
+  last_drawn_ = Clock::now();
+  shown_ = true;
+  fmt::print(stderr, "\r\x1b[K{}", text);
+  std::fflush(stderr);
+}
+
+void StatusLine::wipe() {
+  if (shown_) fmt::print(stderr, "\r\x1b[K");
+  shown_ = false;
+}
+
+Progress::Progress(std::string task, std::string unit, uint64_t total)
+    : task_(std::move(task)), unit_(std::move(unit)), total_(total), start_(Clock::now()) {}
 
 void Progress::advance(uint64_t count) {
   done_ += count;
-  if (!on_terminal_) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (now - last_drawn_ < std::chrono::milliseconds(100)) return;
-  last_drawn_ = now;
-  shown_ = true;
-  draw();
-}
-
-void Progress::draw() const {
-  const std::chrono::duration<double> elapsed = last_drawn_ - start_;
-  fmt::print(stderr, "\r\x1b[K{}", progress_text(task_, unit_, done_, total_, elapsed.count()));
-  std::fflush(stderr);
+  if (!line_.due()) return;
+  const std::chrono::duration<double> elapsed = Clock::now() - start_;
+  line_.draw(progress_text(task_, unit_, done_, total_, elapsed.count()));
 }
 
 std::string progress_text(const std::string& task, const std::string& unit, uint64_t done,

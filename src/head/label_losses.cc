@@ -210,7 +210,11 @@ LabelRowGradients label_losses_by_rows(const Context& context, const LabelLossOp
   gradients.ones = Tensor({phi.rows(), 1}, DType::kFloat32);
   std::fill(gradients.ones.span<float>().begin(), gradients.ones.span<float>().end(), 1.0F);
   gradients.weights = gather_dot_weight_gradient(context, z, phi, shortlists.labels, L);
-  gradients.bias = gather_dot_weight_gradient(context, z, gradients.ones, shortlists.labels, L);
+  gradients.bias.rows = copy_to(Device::kCpu, gradients.weights.rows);
+  gradients.bias.offsets = copy_to(Device::kCpu, gradients.weights.offsets);
+  gradients.bias.points = copy_to(Device::kCpu, gradients.weights.points);
+  gradients.bias.weights = copy_to(Device::kCpu, gradients.weights.weights);
+  gradients.bias.source = gradients.ones;
   return gradients;
 }
 

@@ -4,9 +4,9 @@
 //                            checksum of every other file and of itself
 //   features.safetensors     the tf-idf vectorizer; absent if points come with their own features
 //   encoder.safetensors      table, gain, shift, layers.i.{weights,bias,gain,shift}
-//   index.safetensors        cluster weights and bias, graph offsets, labels, scores; label_counts,
+//   index.safetensors        clusters.{weights,bias}, graph.{offsets,labels,scores}; label_counts,
 //                            stage1_clusters
-//   classifiers.safetensors  label weights (float32 or bfloat16) and bias
+//   classifiers.safetensors  weights (float32 or bfloat16) and bias of the labels
 //   labels.txt               names, one a line; absent if labels have ids only
 //
 // docs/file-format.md is the promise. Files are mapped, not read; every byte is verified at load.
@@ -42,6 +42,9 @@ struct ModelParts {
 
 enum class LabelStorage : uint8_t { kFloat32, kBFloat16 };
 
+/// Throws InputError if a label's name cannot be stored: to be asked before training, not after.
+void check_label_names(const LabelSpace& labels);
+
 /// Writes all files into `folder`, which is made if need be; config.json comes last, so that a
 /// folder with it is whole. An older model there is replaced.
 void write_model(const std::string& folder, const ModelParts& parts, LabelStorage storage);
@@ -64,6 +67,9 @@ class Model {
   uint64_t labels() const;    // L
   std::string label_name(uint32_t label) const;
   std::optional<uint32_t> find_label(std::string_view name) const;
+  /// To read data with, so that a label has the same id there as here. Unless the model was trained
+  /// with a label file, labels that it does not know get ids from labels() on.
+  LabelSpace label_space() const;
   std::span<const uint64_t> label_counts() const;
   std::span<const int32_t> stage1_clusters() const;  // empty if there are none
   /// Null if points come with their own features.

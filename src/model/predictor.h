@@ -46,7 +46,10 @@ struct RankedLabels {
 
 class Predictor {
  public:
-  class State;
+  class State {
+   public:
+    virtual ~State() = default;
+  };
 
   /// The weights must outlive the predictor. Throws InputError if shapes do not fit together.
   Predictor(const Context& context, const PredictorWeights& weights,
@@ -59,12 +62,15 @@ class Predictor {
   std::unique_ptr<State> make_state() const;
 
   /// The k best labels of the rows [begin, end) of `features` [N x V]. `allowed`, if not empty, has
-  /// a 1 for each of the L labels that may be predicted.
+  /// a 1 for each of the L labels that may be predicted. Other labels are dropped before the
+  /// shortlist is cut, so that it holds K allowed ones. Where no more than K labels are allowed,
+  /// all of them are scored: one that the search does not find counts as found with yhat = 2^-126.
   void predict(const Context& context, const Csr& features, size_t begin, size_t end, int64_t k,
                std::span<const uint8_t> allowed, State& state, const RankedLabels& ranked) const;
 
  private:
   struct Parts;
+  class Room;
   std::unique_ptr<Parts> parts_;
 };
 

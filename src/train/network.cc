@@ -14,7 +14,7 @@ namespace {
 enum Stream : uint64_t { kTable = 1, kClusters, kClusterBias, kLabels, kLabelBias, kLayers = 16 };
 
 // Passing over all labels is the faster way up to this many for each place of the shortlist.
-constexpr int64_t kBlockedLabelsPerPlace = 64;
+constexpr int64_t kBlockedLabelsPerPlace = 8;
 
 bool by_blocks(const Settings& settings, int64_t L) {
   return settings.method == Method::kOva || settings.logit_loss == LogitLoss::kAll ||

@@ -9,9 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
-
-#include "data/csr.h"
 
 namespace elias {
 
@@ -36,8 +35,8 @@ struct Settings {
   // Features (texts only).
   int words_low = 1, words_high = 1;            // word n-grams
   int characters_low = 0, characters_high = 0;  // character n-grams
-  double min_df = 2;
-  int64_t max_features = 0;  // derived: a bound on memory
+  double min_df = 0;                            // derived
+  int64_t max_features = 0;                     // derived: a bound on memory
   bool sublinear_tf = true;
 
   // Encoder.
@@ -65,9 +64,9 @@ struct Settings {
 
   // Training.
   int64_t batch = 0;
-  int64_t warm_epochs = 0;    // of the short stage 1 before re-clustering; 0: none
-  int64_t stage1_epochs = 0;  // for one-vs-all: all epochs
-  int64_t stage2_epochs = 0;  // 0: stage 1 alone
+  int64_t warm_epochs = -1;    // of the short stage 1 before re-clustering; 0: none
+  int64_t stage1_epochs = 0;   // for one-vs-all: all epochs
+  int64_t stage2_epochs = -1;  // 0: stage 1 alone
   Rates stage1_rates, stage2_rates;
   int64_t accumulation = 1;  // batches a step of labels, clusters and edges
   float weight_decay = 0;
@@ -79,12 +78,14 @@ struct Settings {
   bool bf16 = true;            // products of label and cluster weights in bfloat16
 };
 
-/// Applies one `name=value`. Throws InputError if there is no such setting (naming the nearest), or
-/// the value is out of its range. `where` starts the message ("--set", "settings.json").
+/// Applies one `name=value`; the value "auto" leaves a setting that can be derived open. Throws
+/// InputError if there is no such setting (naming the nearest), or the value is out of its range.
+/// `where` starts the message ("--set", "settings.json").
 void set(Settings& settings, std::string_view name, std::string_view value,
          const std::string& where);
 /// All settings of a JSON object. The same errors.
 void set_all(Settings& settings, const nlohmann::ordered_json& json, const std::string& where);
+/// Every setting by its name; what is still open is "auto".
 nlohmann::ordered_json to_json(const Settings& settings);
 /// Name, range and meaning of every setting, for --help.
 std::string settings_help();
@@ -105,6 +106,9 @@ struct DataSizes {
   int64_t features = 0;  // V
   double features_per_point = 0;
 };
+/// Sets what is still open of min_df and max_features, which must be known before the features of
+/// `texts` texts, and with them the other sizes, are.
+void resolve_features(Settings& settings, int64_t texts);
 /// Sets what is still open (0, or below zero), and lowers what the data is too small for.
 void resolve(Settings& settings, const DataSizes& sizes);
 

@@ -25,6 +25,19 @@ size_t most_labels(const BatchLabels& labels) {
   return most;
 }
 
+// The labels in any of the shortlists, rising.
+std::vector<int32_t> distinct_labels(const Shortlists& shortlists, int64_t L) {
+  std::vector<uint8_t> used(static_cast<size_t>(L), 0);
+  for (size_t i = 0; i < shortlists.counts.size(); ++i) {
+    for (const int32_t label : shortlists.row<int32_t>(shortlists.labels, i)) used[label] = 1;
+  }
+  std::vector<int32_t> labels;
+  for (int32_t label = 0; label < static_cast<int32_t>(L); ++label) {
+    if (used[label] != 0) labels.push_back(label);
+  }
+  return labels;
+}
+
 // A tensor of that shape: the one that is there, if it has it.
 void shape_to(Tensor& tensor, Shape shape, DType dtype) {
   if (!tensor || !(tensor.shape() == shape)) tensor = Tensor(shape, dtype);
@@ -167,9 +180,10 @@ LossSums TrainingStep::labels_backward(const LabelLossOptions& options,
                                   dphi, weights.gradient(),
                                   bias.gradient().reshaped({network_.labels()}));
   }
-  const KeyGroups used = group_by_key(context_, heads_.shortlists.labels, network_.labels());
-  weights.catch_up(context_, used.keys);
-  bias.catch_up(context_, used.keys);
+  const std::vector<int32_t> used = distinct_labels(heads_.shortlists, network_.labels());
+  const ConstTensorView rows(used.data(), {static_cast<int64_t>(used.size())});
+  weights.catch_up(context_, rows);
+  bias.catch_up(context_, rows);
   LossSums sums;
   const LabelRowGradients gradients = label_losses_by_rows(context_, options, phi, classifiers(),
                                                            labels, heads_.shortlists, dphi, sums);

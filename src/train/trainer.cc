@@ -30,7 +30,7 @@ using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 // Sparse terms kept of a label's centre: the rest of a long tail hardly moves a cluster.
-constexpr size_t kTermsPerLabel = 1000;
+constexpr size_t kTermsPerLabel = 200;
 // Points encoded together where nothing is learned.
 constexpr int64_t kPointsPerPass = 1024;
 // Powers of the shortlist score that are tried on held-out points, on this many of them.

@@ -36,6 +36,21 @@ TEST(Hash, IsFixed) {
   EXPECT_EQ(hash_bytes("extreme classification"), 0x68dcacfc8ac3e58au);
 }
 
+TEST(HashTest, PiecesAreHashedAsOneByOne) {
+  std::string bytes;
+  for (int i = 0; i < 1000; ++i) bytes += static_cast<char>(i * 37 % 251);
+  for (const size_t size : {0, 1, 7, 8, 63, 64, 100, 999, 1000}) {
+    for (const size_t length : {1, 8, 13, 64, 2000}) {
+      std::vector<uint64_t> hashes((size + length - 1) / length);
+      hash_pieces(std::string_view(bytes).substr(0, size), length, hashes);
+      for (size_t i = 0; i < hashes.size(); ++i) {
+        const auto piece = std::string_view(bytes).substr(0, size).substr(i * length, length);
+        EXPECT_EQ(hashes[i], hash_bytes(piece)) << size << " bytes, piece " << i;
+      }
+    }
+  }
+}
+
 TEST(Ids, CompareAndDoNotMix) {
   static_assert(!std::is_convertible_v<LabelId, ClusterId>);
   static_assert(!std::is_convertible_v<uint32_t, LabelId>);

@@ -49,13 +49,13 @@ HWY_INLINE void add_rows(const WeightedRow* rows, size_t width, bool is_new,
   for (; i < width; i += lanes) add(i, HWY_MIN(lanes, width - i));
 }
 
-// sum [width] = the terms [begin, end) of `rows`, added up in order.
-HWY_INLINE void sum_terms(const WeightedRows& rows, size_t begin, size_t end,
+// sum [width] = the terms [begin, end) of `rows`, added up in order; or, if it is not new, they are
+// added to what it holds.
+HWY_INLINE void sum_terms(const WeightedRows& rows, size_t begin, size_t end, bool is_new,
                           float* HWY_RESTRICT sum) {
   constexpr size_t kRows = 4;
   WeightedRow next[kRows];
   size_t count = 0;
-  bool is_new = true;
   for (size_t e = begin; e < end; ++e) {
     if (rows.points[e] < 0) continue;
     const float* row = rows.source + rows.points[e] * rows.stride;

@@ -21,8 +21,9 @@ struct WeightedRows {
   size_t width;
 };
 
-/// sum [width] = the terms [begin, end) of `rows`, added up in order.
-using SumTerms = void(const WeightedRows& rows, size_t begin, size_t end, float* sum);
+/// sum [width] = the terms [begin, end) of `rows`, added up in order; or, if it is not new, they
+/// are added to what it holds.
+using SumTerms = void(const WeightedRows& rows, size_t begin, size_t end, bool is_new, float* sum);
 
 /// The kernel for an instruction set; cpu/weighted_rows-inl.h has it for use inside others.
 SumTerms* sum_terms_for(Isa isa);

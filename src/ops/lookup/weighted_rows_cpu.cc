@@ -15,8 +15,8 @@ HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {
 namespace {
 
-void sum_list(const WeightedRows& rows, size_t begin, size_t end, float* sum) {
-  sum_terms(rows, begin, end, sum);
+void sum_list(const WeightedRows& rows, size_t begin, size_t end, bool is_new, float* sum) {
+  sum_terms(rows, begin, end, is_new, sum);
 }
 
 }  // namespace
@@ -49,7 +49,8 @@ void sum_weighted_rows(const Context& context, ConstTensorView offsets, ConstTen
                               .stride = static_cast<size_t>(source.stride()),
                               .width = std::min(columns, width - column)};
       const int32_t* ends = offsets.data<int32_t>() + list;
-      kernel(rows, ends[0], ends[1], sums.data<float>() + list * sums.stride() + column);
+      kernel(rows, ends[0], ends[1], /*is_new=*/true,
+             sums.data<float>() + list * sums.stride() + column);
     }
   });
 }

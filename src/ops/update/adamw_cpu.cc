@@ -45,7 +45,7 @@ void step_row(const AdamWStep& step, const float* gradient, size_t width, float*
 // The terms [begin, end) are the row's gradient, for which `gradient` [width] is room.
 void step_terms(const AdamWStep& step, const WeightedRows& terms, size_t begin, size_t end,
                 float* gradient, float* weights, float* first_moment, float* second_moment) {
-  sum_terms(terms, begin, end, gradient);
+  sum_terms(terms, begin, end, /*is_new=*/true, gradient);
   step_row(step, gradient, terms.width, weights, first_moment, second_moment);
 }
 

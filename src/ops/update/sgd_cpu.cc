@@ -38,7 +38,7 @@ void step_row(const SgdStep& step, const float* gradient, size_t width, float* w
 // The terms [begin, end) are the row's gradient, for which `gradient` [width] is room.
 void step_terms(const SgdStep& step, const WeightedRows& terms, size_t begin, size_t end,
                 float* gradient, float* weights, float* velocity) {
-  sum_terms(terms, begin, end, gradient);
+  sum_terms(terms, begin, end, /*is_new=*/true, gradient);
   step_row(step, gradient, terms.width, weights, velocity);
 }
 

@@ -1,0 +1,269 @@
+// elias fit: learns a model from labelled points.
+//
+// It can be stopped at any time: the same command goes on where it stopped (train/run_folder.h).
+// Ctrl-C and SIGTERM save a checkpoint first; a second one stops at once.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/errors.h"
+#include "base/json_log.h"
+#include "cli/data_options.h"
+#include "cli/fit_report.h"
+#include "cli/verbs.h"
+#include "model/model.h"
+#include "train/run_folder.h"
+#include "train/trainer.h"
+#include "train/training_points.h"
+
+namespace elias::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kExamples = R"(Examples:
+  elias fit --train trn.tsv --out model
+  elias fit --train trn.json.gz --dev dev.json.gz --labels labels.txt --out model
+  elias fit --train X.trn.npz,Y.trn.npz --out model --seed 1 --set width=1024 --set beam=40
+  elias fit --train trn.tsv --out exact --method ova --store bf16
+
+A run that was stopped goes on if the same command is given again.
+
+Settings (--set name=value, or a JSON object in the file of --settings); what is auto follows from
+the data, see docs/training.md:
+)";
+
+struct Options {
+  DataOptions data;
+  std::string train, dev, out, preset, settings_file;
+  std::string method, seed;  // empty: not given
+  std::vector<std::string> set;
+  std::string store = "float32";
+  bool as_published = false, overwrite = false;
+  double checkpoint_minutes = 5;
+};
+
+// --- signals
+// --------------------------------------------------------------------------------------
+
+std::atomic<int> stop_signal{0};
+
+extern "C" void ask_to_stop(int signal) {
+  stop_signal = signal;
+  remove_temporary_files_on_signals();  // the next one stops at once
+}
+
+void stop_between_batches_on_signals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, ask_to_stop);
+}
+
+// --- settings
+// -------------------------------------------------------------------------------------
+
+ordered_json read_settings_file(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    throw InputError("{}: cannot be read ({}): give a file of settings", path, system_error_text());
+  }
+  auto json = ordered_json::parse(file, nullptr, false);
+  if (json.is_discarded()) {
+    throw InputError("{}: is not JSON: give settings as {{\"name\": value, ...}}", path);
+  }
+  // The description of an earlier run has its settings in it.
+  if (json.is_object() && json.contains("settings")) return json["settings"];
+  return json;
+}
+
+/// From the least to the most particular: preset, the paper's choices, file, options.
+Settings given_settings(const Options& options) {
+  Settings settings;
+  if (!options.preset.empty()) set_preset(settings, options.preset);
+  if (options.as_published) set_as_published(settings);
+  if (!options.settings_file.empty()) {
+    set_all(settings, read_settings_file(options.settings_file), options.settings_file);
+  }
+  if (!options.method.empty()) set(settings, "method", options.method, "--method");
+  if (!options.seed.empty()) set(settings, "seed", options.seed, "--seed");
+  for (const std::string& one : options.set) {
+    const size_t equals = one.find('=');
+    if (equals == std::string::npos) {
+      throw InputError("--set {}: is not name=value: see elias fit --help", one);
+    }
+    set(settings, one.substr(0, equals), one.substr(equals + 1), "--set");
+  }
+  return settings;
+}
+
+// --- the run
+// --------------------------------------------------------------------------------------
+
+void write_candidate(const std::string& folder, const Candidate& candidate,
+                     const TrainingPoints& points, const Settings& settings, LabelStorage storage) {
+  const ModelParts parts{.method = to_json(settings)["method"],
+                         .search = candidate.search,
+                         .weights = candidate.weights,
+                         .tfidf = points.tfidf ? &*points.tfidf : nullptr,
+                         .labels = &points.labels,
+                         .label_counts = points.label_counts,
+                         .stage1_clusters = candidate.stage1_clusters,
+                         .points = points.data.labels.rows(),
+                         .training = to_json(settings)};
+  write_model(folder, parts, storage);
+}
+
+Outcome train_in(RunFolder& folder, const Options& options, const Settings& settings,
+                 const TrainingPoints& points, const Context& context) {
+  const auto storage = options.store == "bf16" ? LabelStorage::kBFloat16 : LabelStorage::kFloat32;
+  const auto checkpoint = folder.checkpoint();
+  JsonLog log(folder.log_path());
+  FitDisplay display;
+  auto last_checkpoint = Clock::now();
+
+  TrainingHooks hooks;
+  hooks.stop = [] { return stop_signal != 0; };
+  hooks.progress = [&](const TrainingProgress& progress) { display.progress(progress); };
+  hooks.log = [&](const std::string& event, const ordered_json& fields) {
+    log.write(event, fields);
+    display.event(event, fields);
+  };
+  hooks.checkpoint_due = [&] {
+    return Clock::now() - last_checkpoint >=
+           std::chrono::duration<double, std::ratio<60>>(options.checkpoint_minutes);
+  };
+  hooks.checkpoint = [&](const SafetensorsWriter& writer) {
+    folder.save_checkpoint(writer);
+    last_checkpoint = Clock::now();
+  };
+  hooks.keep = [&](const Candidate& candidate) {
+    folder.replace_best([&](const std::string& best) {
+      write_candidate(best, candidate, points, settings, storage);
+    });
+  };
+  log.write(checkpoint ? "resume" : "start", {{"settings", to_json(settings)}});
+  stop_between_batches_on_signals();
+  const Outcome outcome =
+      train(context, settings, points.data, hooks, checkpoint ? &*checkpoint : nullptr);
+  remove_temporary_files_on_signals();
+  log.write(outcome == Outcome::kFinished ? "finished" : "stopped", ordered_json::object());
+  return outcome;
+}
+
+/// The figures of the model as it lies on disk.
+void print_figures(const std::string& folder, const TrainingPoints& points,
+                   const Context& context) {
+  if (points.data.held_out_labels.rows() == 0) return;
+  const Model model = Model::load(folder, context);
+  constexpr int64_t kDeepest = 100;
+  const Csr scores = predict_all(context, model.predictor(), points.data.held_out_features,
+                                 std::min(kDeepest, points.sizes.labels));
+  const Training training{.points = points.data.labels.rows(),
+                          .counts = points.label_counts,
+                          .propensity = propensity_from_name("default")};
+  const Evaluation evaluation =
+      evaluate(points.data.held_out_labels, scores, &training, {}, context.pool());
+  fmt::print("held-out points: {}\n", figures_line(evaluation));
+}
+
+void print_next_command(const std::string& folder, const TrainingPoints& points) {
+  fmt::print("{} is a model. To predict:\n  elias predict --model {} --input {}\n", folder, folder,
+             points.tfidf ? "texts.txt" : "X.tst.npz");
+}
+
+void check_options(const Options& options) {
+  if (options.train == "-" && options.dev == "-") {
+    throw InputError("standard input is named twice: only one file can be read from it");
+  }
+}
+
+void run_fit(const Options& options, const Global& global) {
+  check_options(options);
+  Settings settings = given_settings(options);
+  LabelSpace labels = options.data.label_space();
+  RunFolder folder(options.out, options.overwrite);
+  ThreadPool pool(global.threads);
+  const Context context(pool);
+  const TrainingPoints points = read_training_points(
+      {options.train, options.dev, options.data.read_options()}, std::move(labels), settings, pool);
+  fmt::print("{}", fit_summary(options.train, points, settings));
+  const MemoryEstimate estimate = estimate_memory(settings, points.sizes);
+  fmt::print("{}", memory_line(estimate, settings, machine_memory()));
+  std::fflush(stdout);
+
+  const auto state = folder.begin({{"data", points.fingerprint},
+                                   {"settings", to_json(settings)},
+                                   {"output", {{"store", options.store}}}});
+  if (state == RunFolder::State::kFinished) {
+    fmt::print("{}: the run is finished already: nothing to do\n", folder.path());
+    return print_next_command(folder.path(), points);
+  }
+  if (state == RunFolder::State::kStopped) fmt::print("going on from the last checkpoint\n");
+  if (train_in(folder, options, settings, points, context) == Outcome::kStopped) {
+    fmt::print(stderr, "elias: stopped, a checkpoint is saved: the same command goes on from it\n");
+    throw Interrupted{stop_signal};
+  }
+  folder.finish();
+  print_figures(folder.path(), points, context);
+  print_next_command(folder.path(), points);
+}
+
+void add_files(CLI::App& verb, Options& options) {
+  verb.add_option("--train", options.train,
+                  "Points to learn from: a file, - for standard input, or a pair X,Y")
+      ->required()
+      ->type_name("FILE");
+  verb.add_option("--dev", options.dev,
+                  "Held-out points to choose by (default: some of the training points)")
+      ->type_name("FILE");
+  verb.add_option("--out", options.out, "Folder of the model, and of the run until it is finished")
+      ->required()
+      ->type_name("DIR");
+  options.data.add_to(verb);
+  verb.add_flag("--overwrite", options.overwrite, "Start anew where the folder holds a run");
+  verb.add_option("--store", options.store, "Label classifiers as float32, or half of it as bf16")
+      ->check(CLI::IsMember({"float32", "bf16"}))
+      ->type_name("TYPE")
+      ->capture_default_str();
+  verb.add_option("--checkpoint-minutes", options.checkpoint_minutes,
+                  "Minutes from one checkpoint to the next")
+      ->check(CLI::Range(0.0, 1e6).description(""))
+      ->type_name("NUMBER")
+      ->capture_default_str();
+}
+
+void add_settings(CLI::App& verb, Options& options) {
+  verb.add_option("--method", options.method,
+                  "elias: search, then rank; ova: rank all labels (default: elias)")
+      ->type_name("NAME");
+  verb.add_option("--seed", options.seed, "Of all random choices (default: 0)")
+      ->type_name("NUMBER");
+  verb.add_option("--preset", options.preset,
+                  fmt::format("Settings of the paper: {}", fmt::join(preset_names(), ", ")))
+      ->type_name("NAME");
+  verb.add_flag("--as-published", options.as_published, "The paper's choices where ours differ");
+  verb.add_option("--settings", options.settings_file, "Settings as a JSON object")
+      ->type_name("FILE");
+  verb.add_option("--set", options.set, "One setting; may be given again")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+}
+
+}  // namespace
+
+void add_fit(CLI::App& app, const Global& global) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("fit", "Learn a model from labelled points");
+  add_files(*verb, *options);
+  add_settings(*verb, *options);
+  verb->footer(kExamples + settings_help());
+  verb->callback([options, &global] { run_fit(*options, global); });
+}
+
+}  // namespace elias::cli

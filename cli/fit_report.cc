@@ -1,0 +1,153 @@
+#include "cli/fit_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/errors.h"
+#include "base/readable.h"
+
+namespace elias::cli {
+namespace {
+
+std::string bytes_text(uint64_t bytes) {
+  const double mebibytes = static_cast<double>(bytes) / (1 << 20);
+  return mebibytes < 1000 ? fmt::format("{:.0f} MiB", std::max(1.0, mebibytes))
+                          : fmt::format("{:.1f} GiB", mebibytes / 1024);
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  const auto minutes = std::llround(seconds / 60);
+  return minutes < 90 ? fmt::format("{} min", minutes)
+                      : fmt::format("{} h {} min", minutes / 60, minutes % 60);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The settings that bring a part of the estimate down.
+std::string remedy(const std::string& part, const Settings& settings) {
+  if (part == "embedding table") {
+    return fmt::format("width (now {}) or max_features (now {})", settings.width,
+                       settings.max_features);
+  }
+  if (part == "a batch") return fmt::format("batch (now {})", settings.batch);
+  if (part == "label graph") return fmt::format("edges (now {})", settings.edges);
+  if (part == "points") return "the number of points";
+  return fmt::format("width (now {})", settings.width);
+}
+
+std::string index_line(const Settings& settings) {
+  if (settings.method == Method::kOva) {
+    return fmt::format("ova: width {}, batch {}, {}", settings.width, settings.batch,
+                       counted(static_cast<uint64_t>(settings.stage1_epochs), "epoch"));
+  }
+  return fmt::format(
+      "elias: width {}, clusters {}, beam {}, shortlist {}, edges {}, batch {}, epochs {} + {} + "
+      "{}",
+      settings.width, settings.clusters, settings.beam, settings.shortlist, settings.edges,
+      settings.batch, settings.warm_epochs, settings.stage1_epochs, settings.stage2_epochs);
+}
+
+}  // namespace
+
+std::string fit_summary(const std::string& train, const TrainingPoints& points,
+                        const Settings& settings) {
+  const DataSizes& sizes = points.sizes;
+  std::string text = fmt::format(
+      "{}: {}, {} ({:.1f} a point), {} ({:.1f} a point)\n", train,
+      counted(static_cast<uint64_t>(sizes.points), "point"),
+      counted(static_cast<uint64_t>(sizes.labels), "label"), sizes.labels_per_point,
+      counted(static_cast<uint64_t>(sizes.features), "feature"), sizes.features_per_point);
+  if (points.unlabelled > 0) {
+    text += fmt::format("left out: {} without labels\n", counted(points.unlabelled, "point"));
+  }
+  if (points.unknown_features > 0) {
+    text += fmt::format("left out: {} of --dev that no training point has\n",
+                        counted(points.unknown_features, "feature value"));
+  }
+  const auto unseen =
+      std::count(points.label_counts.begin(), points.label_counts.end(), uint64_t{0});
+  if (unseen > 0) {
+    text += fmt::format("{} without a point to learn from: never predicted with confidence\n",
+                        counted(static_cast<uint64_t>(unseen), "label"));
+  }
+  text += fmt::format("held out: {}\n", counted(points.data.held_out_labels.rows(), "point"));
+  return text + index_line(settings) + "\n";
+}
+
+std::string memory_line(const MemoryEstimate& estimate, const Settings& settings,
+                        const MachineMemory& memory) {
+  auto parts = estimate.parts;
+  std::sort(parts.begin(), parts.end(),
+            [](const auto& a, const auto& b) { return a.second > b.second; });
+  const uint64_t total = estimate.total();
+  const auto& [largest, largest_bytes] = parts.front();
+  if (memory.total > 0 && total > memory.total) {
+    throw InputError(
+        "the run would take about {} of memory, the machine has {}: lower {}; {} takes {} of it",
+        bytes_text(total), bytes_text(memory.total), remedy(largest, settings), largest,
+        bytes_text(largest_bytes));
+  }
+  std::string line = fmt::format("memory: about {}, most of it for {} ({})", bytes_text(total),
+                                 largest, bytes_text(largest_bytes));
+  if (memory.available > 0 && total > memory.available) {
+    line += fmt::format("; only {} are free now: close other programs, or lower {}",
+                        bytes_text(memory.available), remedy(largest, settings));
+  }
+  return line + "\n";
+}
+
+void FitDisplay::progress(const TrainingProgress& progress) {
+  const bool first = run_.stage.empty();
+  if (first || epoch_.stage != progress.stage || epoch_.epoch != progress.epoch) {
+    epoch_ = {Clock::now(), progress.stage, progress.epoch, progress.point, progress.share};
+    if (first) run_ = epoch_;
+  }
+  if (!line_.due()) return;
+  std::string text = progress.stage;
+  if (progress.epochs > 0) text += fmt::format("  epoch {}/{}", progress.epoch, progress.epochs);
+  if (progress.points > 0) {
+    text += fmt::format("  {:.0f}%", 100.0 * static_cast<double>(progress.point) /
+                                         static_cast<double>(progress.points));
+  }
+  if (progress.loss > 0) text += fmt::format("  loss {:.4g}", progress.loss);
+  const auto done = static_cast<double>(progress.point - epoch_.point);
+  if (done > 0)
+    text += fmt::format("  {} points/s", short_count(done / seconds_since(epoch_.time)));
+  const double share = progress.share - run_.share;
+  if (share > 0) {
+    text += fmt::format("  {} left",
+                        time_text(seconds_since(run_.time) * (1 - progress.share) / share));
+  }
+  line_.draw(text);
+}
+
+void FitDisplay::event(const std::string& event, const nlohmann::ordered_json& fields) {
+  if (event != "epoch") return;
+  std::string text =
+      fmt::format("{}  epoch {}/{}  loss {:.4g}", fields.value("stage", ""),
+                  fields.value("epoch", 0), fields.value("epochs", 0), fields.value("loss", 0.0));
+  for (const auto& [name, value] : fields.items()) {
+    if (name.find('@') == std::string::npos || !value.is_number()) continue;
+    text += fmt::format("  {} {:.2f}", name, 100 * value.get<double>());
+  }
+  line_.wipe();
+  fmt::print("{}\n", text);
+  std::fflush(stdout);
+}
+
+std::string figures_line(const Evaluation& evaluation) {
+  std::string text;
+  for (const char* name : {"P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5", "R@10", "R@100"}) {
+    const auto value = evaluation.find(name);
+    if (value) text += fmt::format("{}{} {:.2f}", text.empty() ? "" : "  ", name, 100 * *value);
+  }
+  return text;
+}
+
+}  // namespace elias::cli

@@ -1,0 +1,52 @@
+// What `elias fit` says: what it found and will do, how far it is, and what came of it.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "base/machine_memory.h"
+#include "base/progress.h"
+#include "metrics/evaluate.h"
+#include "train/settings.h"
+#include "train/trainer.h"
+#include "train/training_points.h"
+
+namespace elias::cli {
+
+/// The data, what was left out of it, and the settings that follow.
+std::string fit_summary(const std::string& train, const TrainingPoints& points,
+                        const Settings& settings);
+
+/// A line on the memory the run will take. Throws InputError, naming what to lower, if the machine
+/// does not have as much.
+std::string memory_line(const MemoryEstimate& estimate, const Settings& settings,
+                        const MachineMemory& memory);
+
+/// The line on the terminal, and one on standard output at the end of each epoch.
+class FitDisplay {
+ public:
+  void progress(const TrainingProgress& progress);
+  /// The event "epoch" has stage, epoch, epochs, loss, and figures of held-out points as shares,
+  /// named as in Evaluation ("P@1").
+  void event(const std::string& event, const nlohmann::ordered_json& fields);
+  /// Takes the line away.
+  void wipe() { line_.wipe(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  /// A moment from which speed and the time left are reckoned.
+  struct Mark {
+    Clock::time_point time;
+    std::string stage;
+    int64_t epoch = 0, point = 0;
+    double share = 0;
+  };
+  StatusLine line_;
+  Mark run_, epoch_;  // where this process began, where the epoch did
+};
+
+/// The figures people compare, on one line.
+std::string figures_line(const Evaluation& evaluation);
+
+}  // namespace elias::cli

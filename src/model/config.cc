@@ -1,0 +1,145 @@
+// The checksum is the hash of the text in which its own digits are zeros, so that not a byte can
+// change. The version is looked at before it: a newer format may well have another checksum.
+#include "model/config.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/errors.h"
+#include "base/hash.h"
+
+namespace elias {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "elias-model";
+constexpr int kVersion = 1;
+constexpr std::string_view kField = "\"checksum\": \"";
+constexpr size_t kDigits = 16;
+constexpr std::array<std::string_view, 3> kNamings = {"ids", "names", "file"};
+constexpr std::array<std::string_view, 5> kFiles = {"features.safetensors", "encoder.safetensors",
+                                                    "index.safetensors", "classifiers.safetensors",
+                                                    "labels.txt"};
+
+// 0.1F as 0.1, not as 0.10000000149: the shortest number that is read as the same float.
+double shortest(float value) { return std::stod(fmt::format("{}", value)); }
+
+// Where the digits of the text's own checksum are; npos if there are none.
+size_t digits_of(std::string_view text) {
+  const size_t field = text.rfind(kField);
+  if (field == std::string_view::npos || field + kField.size() + kDigits > text.size()) {
+    return std::string_view::npos;
+  }
+  return field + kField.size();
+}
+
+std::string checksum_of(std::string text, size_t digits) {
+  text.replace(digits, kDigits, kDigits, '0');
+  return fmt::format("{:016x}", hash_bytes(text));
+}
+
+void check_version(const Json& json, const std::string& path) {
+  if (json.at("format").get<std::string>() != kFormat) {
+    throw InputError("{}: holds {}, not {}: give the folder that 'elias fit' wrote", path,
+                     shown(json.at("format").get<std::string>()), kFormat);
+  }
+  const auto version = json.at("version").get<int64_t>();
+  if (version > kVersion) {
+    throw InputError(
+        "{}: the model has format version {}, and this program reads versions up to {}: update "
+        "elias",
+        path, version, kVersion);
+  }
+}
+
+void check_checksum(std::string_view text, const std::string& path) {
+  const size_t digits = digits_of(text);
+  if (digits != std::string_view::npos &&
+      checksum_of(std::string(text), digits) == text.substr(digits, kDigits)) {
+    return;
+  }
+  throw InputError(
+      "{}: is damaged or was edited: its checksum does not match; copy the model again", path);
+}
+
+ModelConfig from_json(const Json& json, const std::string& path) {
+  ModelConfig config;
+  config.method = json.at("method").get<std::string>();
+  const Json& sizes = json.at("sizes");
+  config.features = sizes.at("features").get<int64_t>();
+  config.width = sizes.at("width").get<int64_t>();
+  config.layers = sizes.at("layers").get<int64_t>();
+  config.clusters = sizes.at("clusters").get<int64_t>();
+  config.labels = sizes.at("labels").get<int64_t>();
+  config.points = sizes.at("points").get<uint64_t>();
+  const auto* const naming =
+      std::find(kNamings.begin(), kNamings.end(), json.at("label_naming").get<std::string>());
+  config.naming = static_cast<LabelNaming>(naming - kNamings.begin());
+  if (config.has_index()) {
+    const Json& search = json.at("search");
+    config.search = {.alpha = search.at("alpha").get<float>(),
+                     .beam = search.at("beam").get<int64_t>(),
+                     .shortlist = search.at("shortlist").get<int64_t>(),
+                     .gamma = search.at("gamma").get<float>()};
+  }
+  config.training = json.at("training");
+  for (const auto& [name, file] : json.at("files").items()) {
+    config.files.push_back(
+        {name, file.at("bytes").get<uint64_t>(), file.at("checksum").get<std::string>()});
+  }
+  const auto known_file = [](const ModelFile& file) {
+    return std::find(kFiles.begin(), kFiles.end(), file.name) != kFiles.end();
+  };
+  const bool known = (config.method == "elias" || config.method == "ova") &&
+                     naming != kNamings.end() &&
+                     std::all_of(config.files.begin(), config.files.end(), known_file);
+  if (!known) {
+    throw InputError("{}: describes a model of a kind that is not known here: update elias", path);
+  }
+  return config;
+}
+
+}  // namespace
+
+const ModelFile* ModelConfig::find(std::string_view name) const {
+  const auto found = std::find_if(files.begin(), files.end(),
+                                  [&](const ModelFile& file) { return file.name == name; });
+  return found == files.end() ? nullptr : &*found;
+}
+
+std::string config_text(const ModelConfig& config) {
+  Json json = {{"format", kFormat}, {"version", kVersion}, {"method", config.method}};
+  json["sizes"] = {{"points", config.points},     {"features", config.features},
+                   {"width", config.width},       {"layers", config.layers},
+                   {"clusters", config.clusters}, {"labels", config.labels}};
+  json["label_naming"] = kNamings[static_cast<size_t>(config.naming)];
+  if (config.has_index()) {
+    json["search"] = {{"alpha", shortest(config.search.alpha)},
+                      {"beam", config.search.beam},
+                      {"shortlist", config.search.shortlist},
+                      {"gamma", shortest(config.search.gamma)}};
+  }
+  json["training"] = config.training;
+  json["files"] = Json::object();
+  for (const ModelFile& file : config.files) {
+    json["files"][file.name] = {{"bytes", file.bytes}, {"checksum", file.checksum}};
+  }
+  json["checksum"] = std::string(kDigits, '0');
+  std::string text = json.dump(2) + "\n";
+  const size_t digits = digits_of(text);
+  ELIAS_ASSERT(digits != std::string::npos);
+  return text.replace(digits, kDigits, checksum_of(text, digits));
+}
+
+ModelConfig parse_config(std::string_view text, const std::string& path) try {
+  const Json json = Json::parse(text);
+  check_version(json, path);
+  check_checksum(text, path);
+  return from_json(json, path);
+} catch (const Json::exception& error) {
+  throw InputError("{}: is damaged, or not the config.json of a model ({}): copy the model again",
+                   path, error.what());
+}
+
+}  // namespace elias

@@ -1,0 +1,47 @@
+// config.json of a model: what the folder holds, and how to tell that it is whole.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/predictor.h"
+
+namespace elias {
+
+/// How the labels of the training data were given, and so how those of test data are read.
+enum class LabelNaming : uint8_t {
+  kIds,    // numbers; there is no labels.txt
+  kNames,  // names, collected from the data
+  kFile,   // by a label file: data may use its names or their numbers
+};
+
+struct ModelFile {
+  std::string name;
+  uint64_t bytes = 0;
+  std::string checksum;
+};
+
+struct ModelConfig {
+  std::string method;                                                     // "elias" or "ova"
+  int64_t features = 0, width = 0, layers = 0, clusters = 0, labels = 0;  // V, D, -, C, L
+  uint64_t points = 0;                                                    // of training
+  LabelNaming naming = LabelNaming::kIds;
+  SearchSettings search;            // of method "elias"
+  nlohmann::ordered_json training;  // the resolved settings of the run
+  std::vector<ModelFile> files;
+
+  bool has_index() const { return method == "elias"; }
+  /// Null if the model has no such file.
+  const ModelFile* find(std::string_view name) const;
+};
+
+/// The text of config.json, with a checksum of itself.
+std::string config_text(const ModelConfig& config);
+
+/// Throws InputError, with `path` in front, if the text is damaged or of a newer format.
+ModelConfig parse_config(std::string_view text, const std::string& path);
+
+}  // namespace elias

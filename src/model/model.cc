@@ -1,0 +1,267 @@
+// Files are mapped and verified one after the other, each on all threads; only what is verified is
+// parsed, and what is parsed is checked as if it were not: sizes, offsets and ids before their use.
+#include "model/model.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "base/errors.h"
+#include "base/mapped_file.h"
+#include "data/io/numbers.h"
+#include "data/io/stored_tensors.h"
+#include "model/config.h"
+#include "model/file_checksum.h"
+#include "model/label_names.h"
+
+namespace elias {
+namespace {
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+[[noreturn]] void fail_file(const std::string& path, std::string_view what) {
+  throw InputError("{}: {}: copy the model again, or train it anew", path, what);
+}
+
+MappedFile open_verified(const std::string& path, const ModelFile& expected, ThreadPool& pool) {
+  MappedFile file(path);
+  if (file.bytes().size() != expected.bytes) {
+    fail_file(path, fmt::format("has {} bytes where config.json says {}; it is damaged or of "
+                                "another model",
+                                file.bytes().size(), expected.bytes));
+  }
+  if (file_checksum(file.bytes(), pool) != expected.checksum) {
+    fail_file(path, "its checksum is not that in config.json; it is damaged or of another model");
+  }
+  return file;
+}
+
+// [C + 1] offsets that rise from 0 to E, and E labels in [0, L), rising within a row, with scores
+// in [0, 1].
+void check_graph(const LabelGraphView& graph, const std::string& path, ThreadPool& pool) {
+  const auto& offsets = graph.offsets;
+  const auto E = static_cast<int64_t>(graph.labels.size());
+  if (offsets.front() != 0 || offsets.back() != E ||
+      !std::is_sorted(offsets.begin(), offsets.end()) ||
+      graph.scores.size() != graph.labels.size()) {
+    fail_file(path, "the rows of its graph do not fit its edges");
+  }
+  constexpr size_t kRowsPerChunk = 64;
+  pool.for_chunks(offsets.size() - 1, kRowsPerChunk, [&](size_t, size_t begin, size_t end) {
+    for (size_t c = begin; c < end; ++c) {
+      int64_t before = -1;
+      for (int64_t e = offsets[c]; e < offsets[c + 1]; ++e) {
+        const int64_t label = graph.labels[e];
+        if (label <= before || label >= graph.label_count) {
+          fail_file(path, fmt::format("row {} of its graph holds label {} after {}, of {} labels",
+                                      c, label, before, graph.label_count));
+        }
+        if (!(graph.scores[e] >= 0 && graph.scores[e] <= 1)) {
+          fail_file(path, fmt::format("row {} of its graph holds the score {}, which is not in "
+                                      "[0, 1]",
+                                      c, graph.scores[e]));
+        }
+        before = label;
+      }
+    }
+  });
+}
+
+}  // namespace
+
+struct Model::Parts {
+  Parts(const std::string& model_folder, const Context& model_context)
+      : folder(model_folder), context(model_context) {
+    load_config();
+    load_encoder();
+    load_classifiers();
+    load_index();
+    load_features();
+    load_names();
+    make_predictor();
+  }
+
+  std::string path_of(const std::string& name) const {
+    return (std::filesystem::path(folder) / name).string();
+  }
+
+  void load_config() {
+    const std::string path = path_of("config.json");
+    if (!std::filesystem::exists(path)) {
+      throw InputError(
+          "{}: has no config.json: it is not a model, or its writing was broken off; give the "
+          "folder that 'elias fit' wrote",
+          folder);
+    }
+    const MappedFile file(path);
+    config = parse_config(text_of(file.bytes()), path);
+    sizes.emplace_back("config.json", file.bytes().size());
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    for (const int64_t size : {config.features, config.width, config.labels}) {
+      if (size < 1 || size > kMost) fail_file(path, fmt::format("a size of {} cannot be", size));
+    }
+    const int64_t fewest_clusters = config.has_index() ? 1 : 0;
+    if (config.clusters < fewest_clusters || config.clusters > kMost || config.layers < 0 ||
+        config.layers > kMost) {
+      fail_file(path,
+                fmt::format("{} clusters and {} layers cannot be", config.clusters, config.layers));
+    }
+  }
+
+  /// The bytes of a file that the model must have.
+  const MappedFile& open(const std::string& name) {
+    const ModelFile* expected = config.find(name);
+    if (expected == nullptr) fail_file(path_of("config.json"), "names no " + name);
+    mapped.push_back(
+        std::make_unique<MappedFile>(open_verified(path_of(name), *expected, context.pool())));
+    sizes.emplace_back(name, expected->bytes);
+    return *mapped.back();
+  }
+
+  SafetensorsFile open_tensors(const std::string& name) {
+    const MappedFile& file = open(name);
+    return {file.bytes(), file.path()};
+  }
+
+  void load_encoder() {
+    const SafetensorsFile file = open_tensors("encoder.safetensors");
+    const int64_t D = config.width;
+    const auto vector = [&](const std::string& name) {
+      return view_of(file, name, DType::kFloat32, {D});
+    };
+    weights.encoder = {.table = view_of(file, "table", DType::kFloat32, {config.features, D}),
+                       .gain = vector("gain"),
+                       .shift = vector("shift"),
+                       .layers = {}};
+    for (int64_t i = 0; i < config.layers; ++i) {
+      const std::string prefix = fmt::format("layers.{}.", i);
+      weights.encoder.layers.push_back(
+          {.weights = view_of(file, prefix + "weights", DType::kFloat32, {D, D}),
+           .bias = vector(prefix + "bias"),
+           .gain = vector(prefix + "gain"),
+           .shift = vector(prefix + "shift")});
+    }
+  }
+
+  void load_classifiers() {
+    const SafetensorsFile file = open_tensors("classifiers.safetensors");
+    const bool halves = view_of(file, "weights").dtype() == DType::kBFloat16;
+    weights.label_weights = view_of(file, "weights", halves ? DType::kBFloat16 : DType::kFloat32,
+                                    {config.labels, config.width});
+    weights.label_bias = view_of(file, "bias", DType::kFloat32, {config.labels});
+  }
+
+  void load_index() {
+    const SafetensorsFile file = open_tensors("index.safetensors");
+    const auto L = static_cast<size_t>(config.labels);
+    label_counts = file.vector<uint64_t>("label_counts");
+    if (label_counts.size() != L) fail_file(file.name(), "has not one count for each label");
+    if (file.tensors().contains("stage1_clusters")) {
+      stage1_clusters = file.vector<int32_t>("stage1_clusters");
+      const bool good =
+          stage1_clusters.size() == L &&
+          std::all_of(stage1_clusters.begin(), stage1_clusters.end(), [&](int32_t cluster) {
+            return cluster >= 0 && cluster < std::max<int64_t>(1, config.clusters);
+          });
+      if (!good) fail_file(file.name(), "has not one cluster of stage 1 for each label");
+    }
+    if (!config.has_index()) return;
+    const int64_t C = config.clusters;
+    weights.cluster_weights = view_of(file, "clusters.weights", DType::kFloat32, {C, config.width});
+    weights.cluster_bias = view_of(file, "clusters.bias", DType::kFloat32, {C});
+    weights.graph = {.label_count = config.labels,
+                     .offsets = file.vector<int64_t>("graph.offsets"),
+                     .labels = file.vector<int32_t>("graph.labels"),
+                     .scores = file.vector<float>("graph.scores")};
+    if (weights.graph.clusters() != C) fail_file(file.name(), "has not one row for each cluster");
+    check_graph(weights.graph, file.name(), context.pool());
+  }
+
+  void load_features() {
+    if (config.find("features.safetensors") == nullptr) return;
+    tfidf.emplace(Tfidf::load(open_tensors("features.safetensors")));
+    if (tfidf->features() == static_cast<uint64_t>(config.features)) return;
+    fail_file(path_of("features.safetensors"), fmt::format("has {} features, but the encoder {}",
+                                                           tfidf->features(), config.features));
+  }
+
+  void load_names() {
+    if (config.naming == LabelNaming::kIds) return;
+    const MappedFile& file = open("labels.txt");
+    names.emplace(text_of(file.bytes()), config.labels, file.path());
+  }
+
+  void make_predictor() try {
+    predictor.emplace(context, weights, config.search);
+  } catch (const InputError& error) {
+    fail_file(folder, error.what());
+  }
+
+  std::string folder;
+  Context context;
+  ModelConfig config;
+  std::vector<std::unique_ptr<MappedFile>> mapped;
+  std::vector<std::pair<std::string, uint64_t>> sizes;
+  PredictorWeights weights;
+  std::span<const uint64_t> label_counts;
+  std::span<const int32_t> stage1_clusters;
+  std::optional<Tfidf> tfidf;
+  std::optional<LabelNames> names;
+  std::optional<Predictor> predictor;
+};
+
+Model::Model(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Model::Model(Model&&) noexcept = default;
+Model::~Model() = default;
+
+Model Model::load(const std::string& folder, const Context& context) {
+  return Model(std::make_unique<Parts>(folder, context));
+}
+
+const std::string& Model::method() const { return parts_->config.method; }
+const SearchSettings& Model::search() const { return parts_->config.search; }
+const PredictorWeights& Model::weights() const { return parts_->weights; }
+const Predictor& Model::predictor() const { return *parts_->predictor; }
+const nlohmann::ordered_json& Model::training() const { return parts_->config.training; }
+uint64_t Model::points() const { return parts_->config.points; }
+uint64_t Model::features() const { return static_cast<uint64_t>(parts_->config.features); }
+uint64_t Model::labels() const { return static_cast<uint64_t>(parts_->config.labels); }
+std::span<const uint64_t> Model::label_counts() const { return parts_->label_counts; }
+std::span<const int32_t> Model::stage1_clusters() const { return parts_->stage1_clusters; }
+const Tfidf* Model::tfidf() const { return parts_->tfidf ? &*parts_->tfidf : nullptr; }
+const std::vector<std::pair<std::string, uint64_t>>& Model::files() const { return parts_->sizes; }
+
+std::string Model::label_name(uint32_t label) const {
+  ELIAS_ASSERT(label < labels());
+  return parts_->names ? std::string((*parts_->names)[label]) : std::to_string(label);
+}
+
+std::optional<uint32_t> Model::find_label(std::string_view name) const {
+  if (parts_->names) return parts_->names->find(name);
+  uint64_t id = 0;
+  const char* p = name.data();
+  const bool number = parse_integer(p, name.data() + name.size(), id) &&
+                      p == name.data() + name.size() && id < labels();
+  return number ? std::optional(static_cast<uint32_t>(id)) : std::nullopt;
+}
+
+LabelSpace Model::label_space() const {
+  LabelSpace space;
+  if (!parts_->names) {
+    space.set_form(LabelForm::kIds);
+    space.cover_ids(labels());
+    return space;
+  }
+  const LabelNames& names = *parts_->names;
+  if (parts_->config.naming == LabelNaming::kFile) {
+    return LabelSpace::read(bytes_in_memory(names.text(), names.path()));
+  }
+  space.set_form(LabelForm::kNames);
+  for (uint32_t label = 0; label < labels(); ++label)
+    space.resolve_name(names[label], names.path());
+  return space;
+}
+
+}  // namespace elias

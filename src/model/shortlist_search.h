@@ -1,0 +1,45 @@
+// The labels of points by their clusters: the inner part of a predictor that has an index.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "index/search.h"
+#include "model/label_scores.h"
+#include "model/predictor.h"
+
+namespace elias {
+
+/// Weights as they are given, and those of the clusters as products read them.
+struct SearchWeights {
+  const PredictorWeights& given;
+  PackedWeights clusters;
+};
+
+/// One thread's room for it. Memory is that of the largest call so far.
+class ShortlistSearch {
+ public:
+  ShortlistSearch(const PredictorWeights& weights, const SearchSettings& settings);
+
+  /// The k best labels of phi [n, D]. `allowed` [L] or empty. `listed`: if not empty, the labels of
+  /// `allowed`, at most K of them, all of which are scored.
+  void rank(const Context& context, const SearchWeights& weights, ConstTensorView phi, int64_t k,
+            std::span<const uint8_t> allowed, std::span<const int32_t> listed,
+            const RankedLabels& ranked);
+
+ private:
+  void score_clusters(const Context& context, const SearchWeights& weights, ConstTensorView phi);
+  size_t list_labels(std::span<const uint8_t> allowed, std::span<const int32_t> listed);
+
+  SearchSettings settings_;
+  LabelSearch search_;
+  Tensor cluster_scores_;               // [n, C]
+  Tensor log_sums_;                     // [n]
+  Tensor best_scores_, best_clusters_;  // [n, b]
+  std::vector<int32_t> labels_;         // [K]
+  std::vector<float> yhat_, z_;         // [K]
+  std::vector<ScoredLabel> scored_;     // [K]
+};
+
+}  // namespace elias

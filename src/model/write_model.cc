@@ -1,0 +1,152 @@
+// Every file appears whole or not at all, and config.json, which vouches for the others, last: a
+// folder whose writing was broken off has none, and is no model.
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "base/atomic_file.h"
+#include "base/errors.h"
+#include "base/mapped_file.h"
+#include "data/io/stored_tensors.h"
+#include "model/config.h"
+#include "model/file_checksum.h"
+#include "model/label_names.h"
+#include "model/model.h"
+
+namespace elias {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ModelWriter {
+ public:
+  ModelWriter(const std::string& folder, const ModelParts& parts) : folder_(folder), parts_(parts) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) {
+      throw InputError("{}: cannot be made ({}): name a folder for the model", folder,
+                       error.message());
+    }
+    for (const char* name : {"config.json", "features.safetensors", "labels.txt"}) {
+      fs::remove(fs::path(folder) / name, ignored);  // of an older model
+    }
+  }
+
+  void write(LabelStorage storage) {
+    if (parts_.tfidf != nullptr) {
+      parts_.tfidf->save(path_of("features.safetensors"));
+      add("features.safetensors");
+    }
+    write_encoder();
+    write_index();
+    write_classifiers(storage);
+    if (parts_.labels->has_names()) {
+      write_file(path_of("labels.txt"), label_file_text(*parts_.labels));
+      add("labels.txt");
+    }
+    write_file(path_of("config.json"), config_text(config()));
+  }
+
+ private:
+  std::string path_of(const std::string& name) const { return (fs::path(folder_) / name).string(); }
+
+  void write_encoder() {
+    const BagWeights<ConstTensorView>& encoder = parts_.weights.encoder;
+    SafetensorsWriter writer;
+    writer.add("table", stored(encoder.table));
+    writer.add("gain", stored(encoder.gain));
+    writer.add("shift", stored(encoder.shift));
+    for (size_t i = 0; i < encoder.layers.size(); ++i) {
+      const BagLayer<ConstTensorView>& layer = encoder.layers[i];
+      writer.add(fmt::format("layers.{}.weights", i), stored(layer.weights));
+      writer.add(fmt::format("layers.{}.bias", i), stored(layer.bias));
+      writer.add(fmt::format("layers.{}.gain", i), stored(layer.gain));
+      writer.add(fmt::format("layers.{}.shift", i), stored(layer.shift));
+    }
+    finish(writer, "encoder.safetensors");
+  }
+
+  void write_index() {
+    SafetensorsWriter writer;
+    writer.add("label_counts", parts_.label_counts);
+    if (!parts_.stage1_clusters.empty()) writer.add("stage1_clusters", parts_.stage1_clusters);
+    if (parts_.weights.cluster_weights) {
+      writer.add("clusters.weights", stored(parts_.weights.cluster_weights));
+      writer.add("clusters.bias", stored(parts_.weights.cluster_bias));
+      writer.add("graph.offsets", parts_.weights.graph.offsets);
+      writer.add("graph.labels", parts_.weights.graph.labels);
+      writer.add("graph.scores", parts_.weights.graph.scores);
+    }
+    finish(writer, "index.safetensors");
+  }
+
+  void write_classifiers(LabelStorage storage) {
+    const ConstTensorView weights = parts_.weights.label_weights;
+    Tensor halves;
+    if (storage == LabelStorage::kBFloat16 && weights.dtype() == DType::kFloat32) {
+      halves = Tensor(weights.shape(), DType::kBFloat16);
+      const auto values = weights.span<float>();
+      std::transform(values.begin(), values.end(), halves.span<BFloat16>().begin(), to_bfloat16);
+    }
+    SafetensorsWriter writer;
+    writer.add("weights", stored(halves ? ConstTensorView(halves) : weights));
+    writer.add("bias", stored(parts_.weights.label_bias));
+    finish(writer, "classifiers.safetensors");
+  }
+
+  void finish(SafetensorsWriter& writer, const std::string& name) {
+    writer.set_metadata("format", "elias-model");
+    writer.write(path_of(name));
+    add(name);
+  }
+
+  // Notes a file that was written.
+  void add(const std::string& name) {
+    const MappedFile file(path_of(name));
+    ThreadPool here(1);
+    files_.push_back({name, file.bytes().size(), file_checksum(file.bytes(), here)});
+  }
+
+  ModelConfig config() const {
+    const PredictorWeights& weights = parts_.weights;
+    const bool has_index = static_cast<bool>(weights.cluster_weights);
+    ModelConfig config;
+    config.method = parts_.method;
+    config.features = weights.encoder.table.rows();
+    config.width = weights.encoder.table.width();
+    config.layers = static_cast<int64_t>(weights.encoder.layers.size());
+    config.clusters = has_index ? weights.cluster_weights.rows() : 0;
+    config.labels = weights.label_weights.rows();
+    config.points = parts_.points;
+    if (parts_.labels->has_names()) {
+      config.naming = parts_.labels->closed() ? LabelNaming::kFile : LabelNaming::kNames;
+    }
+    config.search = parts_.search;
+    config.training = parts_.training;
+    config.files = files_;
+    ELIAS_ASSERT(config.has_index() == has_index);
+    return config;
+  }
+
+  std::string folder_;
+  const ModelParts& parts_;
+  std::vector<ModelFile> files_;
+};
+
+void check_parts(const ModelParts& parts) {
+  const auto L = static_cast<size_t>(parts.weights.label_weights.rows());
+  ELIAS_ASSERT(parts.labels != nullptr && parts.label_counts.size() == L);
+  ELIAS_ASSERT(parts.stage1_clusters.empty() || parts.stage1_clusters.size() == L);
+  ELIAS_ASSERT(!parts.labels->has_names() || parts.labels->names().size() == L);
+  check_label_names(*parts.labels);
+}
+
+}  // namespace
+
+void write_model(const std::string& folder, const ModelParts& parts, LabelStorage storage) {
+  check_parts(parts);
+  ModelWriter(folder, parts).write(storage);
+}
+
+}  // namespace elias

@@ -1,0 +1,275 @@
+#include "train/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "base/atomic_file.h"
+#include "base/errors.h"
+
+namespace elias {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr int kFormat = 1;
+
+/// Of a run: at work or stopped, done but for moving the model, done.
+constexpr const char *kRunning = "running", *kTrained = "trained", *kFinished = "finished";
+
+/// All that write_model writes (model/model.h); the last makes a folder a model.
+constexpr std::array kModelFiles = {"features.safetensors", "encoder.safetensors",
+                                    "index.safetensors",    "classifiers.safetensors",
+                                    "labels.txt",           "config.json"};
+
+bool is_model_file(const std::string& name) {
+  return std::find(kModelFiles.begin(), kModelFiles.end(), name) != kModelFiles.end();
+}
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// An operation of std::filesystem whose failure is the machine's or the user's, not ours.
+template <typename Operation>
+void on_disk(const std::string& path, Operation&& operation) {
+  try {
+    operation();
+  } catch (const fs::filesystem_error& error) {
+    throw InputError("{}: cannot be written ({}): check its permissions and the space left", path,
+                     error.code().message());
+  }
+}
+
+/// "width is 512 there and 256 here" for the first value that differs; empty if none does.
+std::string first_difference(const ordered_json& there, const ordered_json& here) {
+  for (const auto& [name, value] : here.items()) {
+    if (!there.contains(name))
+      return fmt::format("{} is {} here and not set there", name, value.dump());
+    if (there[name] == value) continue;
+    return fmt::format("{} is {} there and {} here", name, there[name].dump(), value.dump());
+  }
+  return "";
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::string path, bool overwrite)
+    : path_(std::move(path)), overwrite_(overwrite) {
+  while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+  require_ours();
+  try {
+    make_folders();
+    lock();
+  } catch (...) {
+    let_go();
+    throw;
+  }
+}
+
+RunFolder::~RunFolder() { let_go(); }
+
+void RunFolder::let_go() {
+  std::error_code ignored;
+  if (!begun_ && made_run_) {
+    fs::remove(in_run("lock"), ignored);
+    fs::remove(path_ + "/run", ignored);
+  }
+  if (!begun_ && made_folder_) fs::remove(path_, ignored);
+  if (lock_ >= 0) ::close(lock_);
+}
+
+// A folder is ours if a run began there, or nothing is in it. With --overwrite a model without its
+// run is, too, as long as nothing else is there.
+void RunFolder::require_ours() const {
+  if (!exists(path_)) return;
+  if (!fs::is_directory(path_)) {
+    throw InputError("{}: is a file: give --out the name of a folder", path_);
+  }
+  if (exists(in_run("lock"))) return;
+  bool empty = true, model = false, other = false;
+  on_disk(path_, [&] {
+    for (const auto& entry : fs::directory_iterator(path_)) {
+      const std::string name = entry.path().filename().string();
+      empty = false;
+      model = model || name == "config.json";
+      other = other || !is_model_file(name);
+    }
+  });
+  if (empty || (overwrite_ && model && !other)) return;
+  if (model && !other) {
+    throw InputError("{}: holds a model: give another --out, or --overwrite to replace it", path_);
+  }
+  throw InputError("{}: is not empty, and not the folder of a run: give another --out", path_);
+}
+
+void RunFolder::make_folders() {
+  on_disk(path_, [&] {
+    made_folder_ = fs::create_directories(path_);
+    made_run_ = fs::create_directory(path_ + "/run");
+  });
+}
+
+void RunFolder::lock() {
+  const std::string file = in_run("lock");
+  while (true) {
+    lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock_ < 0) {
+      throw InputError("{}: cannot be written ({}): check the folder's permissions", file,
+                       system_error_text());
+    }
+    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      throw InputError("{}: another elias fit is at work there: wait for it, or give another --out",
+                       path_);
+    }
+    // A process that gave up may have removed the file between the two calls.
+    struct stat held {
+    }, there{};
+    if (::fstat(lock_, &held) == 0 && ::stat(file.c_str(), &there) == 0 &&
+        held.st_ino == there.st_ino) {
+      return;
+    }
+    ::close(lock_);
+  }
+}
+
+RunFolder::State RunFolder::begin(const ordered_json& identity) {
+  identity_ = identity;
+  if (!exists(in_run("settings.json")) || overwrite_) {
+    forget_run();
+    begun_ = true;
+    write_description(kRunning);
+    return State::kNew;
+  }
+  const ordered_json there = read_description();
+  for (const auto& [section, values] : identity.items()) {
+    const std::string difference = first_difference(there[section], values);
+    if (difference.empty()) continue;
+    throw InputError(
+        "{}: holds a run with other {}: {}: give the same, another --out, or --overwrite to start "
+        "anew",
+        path_, section, difference);
+  }
+  begun_ = true;
+  clean_up_after_a_kill();
+  const std::string status = there["status"];
+  if (status == kRunning) {
+    return exists(in_run("checkpoint.safetensors")) ? State::kStopped : State::kNew;
+  }
+  if (status == kTrained) move_model();
+  if (!exists(path_ + "/config.json")) {
+    throw InputError("{}: the run is finished, but its model is gone: --overwrite trains it again",
+                     path_);
+  }
+  return State::kFinished;
+}
+
+ordered_json RunFolder::read_description() const {
+  const std::string path = in_run("settings.json");
+  std::ifstream file(path);
+  auto json = ordered_json::parse(file, nullptr, false);
+  bool whole = json.is_object() && json.value("format", ordered_json()) == kFormat &&
+               json.value("status", ordered_json()).is_string();
+  const std::string status = whole ? json["status"] : "";
+  whole = status == kRunning || status == kTrained || status == kFinished;
+  for (const auto& [section, values] : identity_.items()) {
+    whole = whole && json.value(section, ordered_json()).is_object();
+  }
+  if (!whole) {
+    throw InputError("{}: is damaged, or of another version: --overwrite starts the run anew",
+                     path);
+  }
+  return json;
+}
+
+void RunFolder::write_description(const std::string& status) {
+  ordered_json json = {{"format", kFormat}, {"status", status}};
+  json.update(identity_);
+  write_file(in_run("settings.json"), json.dump(2) + "\n");
+}
+
+// Temporary files of a process that was killed, and a new best model that was not yet in its place
+// (it is whole if it has a config.json, which is written last).
+void RunFolder::clean_up_after_a_kill() const {
+  on_disk(path_, [&] {
+    std::vector<fs::path> left;
+    for (const auto& entry : fs::directory_iterator(path_ + "/run")) {
+      if (entry.path().extension() == ".tmp") left.push_back(entry.path());
+    }
+    for (const auto& path : left) fs::remove(path);
+    if (exists(in_run("new/config.json"))) return put_new_best();
+    fs::remove_all(in_run("new"));
+  });
+}
+
+void RunFolder::put_new_best() const {
+  fs::remove_all(in_run("best"));
+  fs::rename(in_run("new"), in_run("best"));
+}
+
+void RunFolder::forget_run() const {
+  on_disk(path_, [&] {
+    for (const char* name : {"settings.json", "checkpoint.safetensors", "log.jsonl"}) {
+      fs::remove(in_run(name));
+    }
+    fs::remove_all(in_run("best"));
+    fs::remove_all(in_run("new"));
+  });
+  clean_up_after_a_kill();
+}
+
+std::optional<SafetensorsFile> RunFolder::checkpoint() const {
+  const std::string path = in_run("checkpoint.safetensors");
+  if (!exists(path)) return std::nullopt;
+  SafetensorsFile file(path);
+  file.verify_checksum();
+  return file;
+}
+
+void RunFolder::save_checkpoint(const SafetensorsWriter& writer) {
+  writer.write(in_run("checkpoint.safetensors"));
+}
+
+void RunFolder::replace_best(const std::function<void(const std::string& folder)>& write) {
+  on_disk(path_, [&] {
+    fs::remove_all(in_run("new"));
+    write(in_run("new"));
+    put_new_best();
+  });
+}
+
+// An older model goes, its config.json first, before the new one comes, its config.json last: in
+// between the folder is no model, never a mixture of two.
+void RunFolder::finish() {
+  ELIAS_ASSERT(begun_ && exists(in_run("best/config.json")));
+  on_disk(path_, [&] {
+    fs::remove(path_ + "/config.json");
+    for (const char* name : kModelFiles) fs::remove(path_ + "/" + name);
+  });
+  write_description(kTrained);  // from here on a kill costs nothing: begin() does the rest
+  move_model();
+}
+
+void RunFolder::move_model() {
+  on_disk(path_, [&] {
+    for (const char* name : kModelFiles) {
+      const std::string from = in_run(fmt::format("best/{}", name));
+      if (exists(from)) fs::rename(from, path_ + "/" + name);
+    }
+    fs::remove_all(in_run("best"));
+    fs::remove(in_run("checkpoint.safetensors"));
+  });
+  write_description(kFinished);
+}
+
+}  // namespace elias

@@ -1,0 +1,74 @@
+// The folder of a training run: what `elias fit --out DIR` finds there, and what it leaves.
+//
+//   DIR/                        the model, once the run is finished
+//   DIR/run/settings.json       the resolved settings, a fingerprint of the data, the status
+//   DIR/run/checkpoint.safetensors  all state of a run that is not finished
+//   DIR/run/best/               the best model so far of a run that is not finished
+//   DIR/run/log.jsonl           one line an event
+//   DIR/run/lock                held by the process that writes here
+//
+// A run may be killed at any moment: every step leaves either the old state or the new one, and
+// the same command goes on from it. A folder that is not of a run is never touched.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "data/io/safetensors.h"
+
+namespace elias {
+
+class RunFolder {
+ public:
+  enum class State : uint8_t { kNew, kStopped, kFinished };
+
+  /// Makes the folder if need be, and locks it. Throws InputError if it holds what is not of a run,
+  /// cannot be written, or another process is at work in it.
+  RunFolder(std::string path, bool overwrite);
+  /// Unlocks; takes away what the constructor made if the run never began.
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  /// Begins or goes on with the run that `identity` describes: objects of named values, of which
+  /// "settings" and "data" are two. Throws InputError, naming the first difference, if the folder
+  /// holds another run; with `overwrite` that is forgotten, and its model stays until finish().
+  State begin(const nlohmann::ordered_json& identity);
+
+  /// What was last saved, verified; empty if nothing was.
+  std::optional<SafetensorsFile> checkpoint() const;
+  /// One atomic step: if it throws, the last checkpoint stands.
+  void save_checkpoint(const SafetensorsWriter& writer);
+  /// Calls write(folder) for a new best model, and puts it in the place of the old one.
+  void replace_best(const std::function<void(const std::string& folder)>& write);
+  /// Moves the best model to the folder itself, and marks the run as finished.
+  void finish();
+
+  const std::string& path() const { return path_; }
+  std::string log_path() const { return in_run("log.jsonl"); }
+
+ private:
+  std::string in_run(const std::string& name) const { return path_ + "/run/" + name; }
+  void require_ours() const;
+  void make_folders();
+  void lock();
+  void let_go();
+  void clean_up_after_a_kill() const;
+  void forget_run() const;
+  nlohmann::ordered_json read_description() const;
+  void write_description(const std::string& status);
+  void put_new_best() const;
+  void move_model();
+
+  std::string path_;
+  bool overwrite_;
+  bool made_folder_ = false, made_run_ = false;  // by the constructor
+  bool begun_ = false;
+  int lock_ = -1;
+  nlohmann::ordered_json identity_;
+};
+
+}  // namespace elias

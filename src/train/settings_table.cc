@@ -1,0 +1,130 @@
+#include "train/settings_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <type_traits>
+
+namespace elias {
+namespace {
+
+using Place = Setting::Place;
+
+template <auto Member>
+Place at(Settings& settings) {
+  return &(settings.*Member);
+}
+
+template <auto Stage, auto Member>
+Place at(Settings& settings) {
+  return &(settings.*Stage.*Member);
+}
+
+constexpr double kManySteps = 1e9;  // bounds that only catch slips of the keyboard
+constexpr double kMostLabels = 1e8;
+constexpr double kHighestRate = 10;
+constexpr double kNoBound = 1e6;
+
+using S = Settings;
+// What others are derived from stands before them: where two runs differ, the cause is named.
+constexpr Setting kSettings[] = {
+    {"method", at<&S::method>, "elias: search, then rank; ova: rank all labels"},
+    {"seed", at<&S::seed>, "of all random choices", 0, 9e15},
+
+    {"words_low", at<&S::words_low>, "shortest word n-gram; 0: none", 0, 100},
+    {"words_high", at<&S::words_high>, "longest word n-gram", 0, 100},
+    {"characters_low", at<&S::characters_low>, "shortest character n-gram; 0: none", 0, 100},
+    {"characters_high", at<&S::characters_high>, "longest character n-gram", 0, 100},
+    {"min_df", at<&S::min_df>, "texts a term must be in: a count, or a share below 1", 1e-9,
+     kManySteps, 0},
+    {"sublinear_tf", at<&S::sublinear_tf>, "1 + ln(tf) in place of tf"},
+
+    {"width", at<&S::width>, "D, of a point's vector", 1, 65536, 0},
+    {"max_features", at<&S::max_features>,
+     "terms of words, and of characters, that are kept: the most frequent", 1, kMostLabels, 0},
+    {"layers", at<&S::layers>, "residual layers after the bag of embeddings", 0, 64},
+    {"dropout", at<&S::dropout>, "rate, on a point's vector", 0, 0.99},
+    {"word_dropout", at<&S::word_dropout>, "rate at which features are left out", 0, 0.99},
+
+    {"clusters", at<&S::clusters>, "C, of labels", 1, kMostLabels, 0, true},
+    {"beam", at<&S::beam>, "b, clusters searched for a point", 1, kMostLabels, 0},
+    {"shortlist", at<&S::shortlist>, "K, labels scored for a point", 1, kMostLabels, 0},
+    {"edges", at<&S::edges>, "kappa, labels a cluster may hold", 1, kMostLabels, 0},
+    {"alpha", at<&S::alpha>, "scale of cluster scores", 0.01, kNoBound},
+    {"beta", at<&S::beta>, "scale of edge scores", 0.01, kMostLabels, 0},
+    {"extra_clusters", at<&S::extra_clusters>,
+     "clusters beyond the beam in training: those of the true labels, then random ones", 0,
+     kNoBound},
+    {"kept_clusters", at<&S::kept_clusters>,
+     "best clusters every label keeps an edge to; 0: rare labels may be in none", 0, 1000},
+    {"informed_edges", at<&S::informed_edges>,
+     "edges start from what stage 1 found, not at random"},
+    {"keep_classifiers", at<&S::keep_classifiers>,
+     "stage 2 goes on with the label classifiers of stage 1"},
+
+    {"logit_loss", at<&S::logit_loss>,
+     "labels the classifiers learn to reject beside the loss on p"},
+    {"lambda", at<&S::lambda>, "weight of the shortlist loss", 0, kNoBound},
+    {"gamma", at<&S::gamma>, "power of the shortlist score in the final score", 0, 10, -1},
+
+    {"held_out", at<&S::held_out>,
+     "training points kept apart to choose by, where no --dev is given", 0, kManySteps, -1},
+    {"batch", at<&S::batch>, "points a step", 1, kNoBound, 0},
+    {"stage1_epochs", at<&S::stage1_epochs>, "epochs with fixed clusters; for ova: all epochs", 1,
+     kNoBound, 0},
+    {"stage2_epochs", at<&S::stage2_epochs>, "epochs in which the index is learned", 0, kNoBound,
+     -1},
+    {"warm_epochs", at<&S::warm_epochs>,
+     "epochs of the short stage 1 before labels are clustered again; 0: none", 0, kNoBound, -1},
+    {"stage1_encoder_rate", at<&S::stage1_rates, &Rates::encoder>, "learning rate at its peak",
+     1e-9, kHighestRate, 0},
+    {"stage1_clusters_rate", at<&S::stage1_rates, &Rates::clusters>, "likewise", 1e-9, kHighestRate,
+     0},
+    {"stage1_labels_rate", at<&S::stage1_rates, &Rates::labels>, "likewise", 1e-9, kHighestRate, 0},
+    {"stage2_encoder_rate", at<&S::stage2_rates, &Rates::encoder>, "likewise", 1e-9, kHighestRate,
+     0},
+    {"stage2_clusters_rate", at<&S::stage2_rates, &Rates::clusters>, "likewise", 1e-9, kHighestRate,
+     0},
+    {"stage2_labels_rate", at<&S::stage2_rates, &Rates::labels>, "likewise", 1e-9, kHighestRate, 0},
+    {"stage2_edges_rate", at<&S::stage2_rates, &Rates::edges>, "likewise", 1e-9, kHighestRate, 0},
+    {"accumulation", at<&S::accumulation>, "batches a step of labels, clusters and edges", 1, 1000},
+    {"weight_decay", at<&S::weight_decay>, "weight decay of AdamW", 0, 1},
+    {"warm_up", at<&S::warm_up>, "share of the steps in which rates rise", 0, 1},
+    {"average_from", at<&S::average_from>,
+     "share of stage 2 after which weights are averaged; 1: never", 0, 1},
+    {"averages", at<&S::averages>, "averages taken an epoch", 1, kNoBound},
+    {"evaluate_every", at<&S::evaluate_every>, "epochs from one evaluation to the next", 1,
+     kNoBound},
+    {"bf16", at<&S::bf16>, "products of label and cluster weights in bfloat16"},
+};
+
+constexpr std::string_view kMethods[] = {"elias", "ova"};
+constexpr std::string_view kLogitLosses[] = {"none", "shortlist", "all"};
+
+}  // namespace
+
+std::span<const Setting> all_settings() { return kSettings; }
+std::span<const std::string_view> names_of(const Method*) { return kMethods; }
+std::span<const std::string_view> names_of(const LogitLoss*) { return kLogitLosses; }
+
+std::string allowed_values(const Setting& setting) {
+  Settings settings;
+  const std::string values = std::visit(
+      [&](auto* place) -> std::string {
+        using T = std::remove_pointer_t<decltype(place)>;
+        if constexpr (std::is_same_v<T, bool>) {
+          return "true or false";
+        } else if constexpr (std::is_enum_v<T>) {
+          return fmt::format("{}", fmt::join(names_of(place), " or "));
+        } else {
+          const char* kind = setting.power_of_two          ? "a power of two"
+                             : std::is_floating_point_v<T> ? "a number"
+                                                           : "a whole number";
+          return fmt::format("{} from {} to {}", kind, setting.low, setting.high);
+        }
+      },
+      setting.place(settings));
+  return setting.open ? values + ", or auto" : values;
+}
+
+}  // namespace elias

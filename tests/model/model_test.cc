@@ -1,0 +1,320 @@
+#include "model/model.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/model/tiny_model.h"
+#include "tests/temporary_folder.h"
+#include "text/tfidf_fitter.h"
+
+namespace elias {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+using testing::ThrowsMessage;
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void replace_content(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+}
+
+LabelSpace names_of(int64_t L) {
+  LabelSpace labels;
+  labels.set_form(LabelForm::kNames);
+  for (int64_t l = 0; l < L; ++l) labels.resolve_name(fmt::format("label, {}", l), "here");
+  return labels;
+}
+
+Tfidf some_tfidf(ThreadPool& pool) {
+  TfidfFitter fitter(TfidfOptions{}, pool);
+  TextRows texts;
+  for (const char* text : {"a bird in the hand", "two birds in a bush", "öl ist teuer"}) {
+    texts.add(text);
+  }
+  fitter.add(texts);
+  return fitter.finish();
+}
+
+class ModelTest : public testing::Test {
+ protected:
+  // The parts of `model`, with names for its labels.
+  ModelParts parts_of(const TinyModel& model) {
+    labels_ = names_of(model.sizes().L);
+    counts_.assign(static_cast<size_t>(model.sizes().L), 0);
+    for (size_t l = 0; l < counts_.size(); ++l) counts_[l] = 3 * l + 1;
+    stage1_.assign(model.sizes().C == 0 ? 0 : counts_.size(), 2);
+    return {.method = model.sizes().C == 0 ? "ova" : "elias",
+            .search = {.alpha = 0.1F, .beam = 3, .shortlist = 17, .gamma = 0.25F},
+            .weights = model.views(),
+            .tfidf = nullptr,
+            .labels = &labels_,
+            .label_counts = counts_,
+            .stage1_clusters = stage1_,
+            .points = 1234,
+            .training = {{"epochs", 3}, {"rates", {0.5, 1e-3}}}};
+  }
+
+  std::string folder(const std::string& name) const { return temporary_ / name; }
+
+  void expect_refused(const std::string& path, const testing::Matcher<std::string>& message) {
+    EXPECT_THAT([&] { Model::load(path, context_); }, ThrowsMessage<InputError>(message));
+  }
+
+  TemporaryFolder temporary_;
+  ThreadPool pool_{2};
+  Context context_{pool_};
+  LabelSpace labels_;
+  std::vector<uint64_t> counts_;
+  std::vector<int32_t> stage1_;
+};
+
+TEST_F(ModelTest, IsReadAsItWasWritten) {
+  for (const int64_t C : {0, 6}) {
+    const TinyModel tiny({.C = C, .layers = 2});
+    write_model(folder("m"), parts_of(tiny), LabelStorage::kFloat32);
+    const Model model = Model::load(folder("m"), context_);
+    EXPECT_EQ(model.method(), C == 0 ? "ova" : "elias");
+    if (C > 0) {
+      EXPECT_EQ(model.search().alpha, 0.1F);
+      EXPECT_EQ(model.search().beam, 3);
+      EXPECT_EQ(model.search().shortlist, 17);
+      EXPECT_EQ(model.search().gamma, 0.25F);
+    }
+    EXPECT_EQ(model.training().dump(), R"({"epochs":3,"rates":[0.5,0.001]})");
+    EXPECT_EQ(model.points(), 1234U);
+    EXPECT_EQ(model.features(), 30U);
+    EXPECT_EQ(model.labels(), 40U);
+    EXPECT_EQ(model.label_name(7), "label, 7");
+    EXPECT_EQ(model.find_label("label, 39"), 39U);
+    EXPECT_EQ(model.find_label("label, 40"), std::nullopt);
+    EXPECT_TRUE(std::ranges::equal(model.label_counts(), counts_));
+    EXPECT_TRUE(std::ranges::equal(model.stage1_clusters(), stage1_));
+    EXPECT_EQ(model.tfidf(), nullptr);
+    EXPECT_THAT(model.files().front(), Pair("config.json", testing::Gt(100U)));
+    EXPECT_EQ(model.files().size(), 5U);
+
+    const PredictorWeights weights = tiny.views();
+    const Predictor in_memory(context_, weights, parts_of(tiny).search);
+    const Csr points = random_points(50, 30, 6);
+    const Csr expected = predict_all(context_, in_memory, points, 8);
+    const Csr actual = predict_all(context_, model.predictor(), points, 8);
+    EXPECT_EQ(actual.offsets, expected.offsets);
+    EXPECT_EQ(actual.columns, expected.columns);
+    EXPECT_EQ(actual.values, expected.values);
+  }
+}
+
+TEST_F(ModelTest, LabelWeightsInBFloat16TakeHalfTheBytes) {
+  const TinyModel tiny({.D = 64, .L = 400});
+  ModelParts parts = parts_of(tiny);
+  const auto size = [&] { return fs::file_size(folder("m/classifiers.safetensors")); };
+  write_model(folder("m"), parts, LabelStorage::kFloat32);
+  const auto whole = size();
+  write_model(folder("m"), parts, LabelStorage::kBFloat16);
+  EXPECT_EQ(whole - size(), 400U * 64 * 2);
+  const Model model = Model::load(folder("m"), context_);
+  const auto stored = model.weights().label_weights.span<BFloat16>();
+  const auto given = tiny.label_weights.span<float>();
+  for (size_t i = 0; i < stored.size(); ++i) {
+    ASSERT_EQ(stored[i].bits, to_bfloat16(given[i]).bits);
+  }
+  // Those that are rounded already are written as they are.
+  parts.weights.label_weights = model.weights().label_weights;
+  write_model(folder("again"), parts, LabelStorage::kBFloat16);
+  EXPECT_EQ(content_of(folder("again/classifiers.safetensors")),
+            content_of(folder("m/classifiers.safetensors")));
+}
+
+TEST_F(ModelTest, CarriesTheVectorizerOfItsTexts) {
+  const Tfidf tfidf = some_tfidf(pool_);
+  const TinyModel tiny({.V = static_cast<int64_t>(tfidf.features())});
+  ModelParts parts = parts_of(tiny);
+  parts.tfidf = &tfidf;
+  write_model(folder("m"), parts, LabelStorage::kFloat32);
+  {
+    const Model model = Model::load(folder("m"), context_);
+    ASSERT_NE(model.tfidf(), nullptr);
+    TextRows text;
+    text.add("teuer in the bush");
+    EXPECT_EQ(model.tfidf()->transform(text, pool_).columns, tfidf.transform(text, pool_).columns);
+  }
+  const TinyModel other({.V = 5});
+  ModelParts wrong = parts_of(other);
+  wrong.tfidf = &tfidf;
+  write_model(folder("wrong"), wrong, LabelStorage::kFloat32);
+  expect_refused(folder("wrong"), HasSubstr("features.safetensors: has 10 features, but the "));
+  // An older model's files do not stay.
+  write_model(folder("m"), parts_of(other), LabelStorage::kFloat32);
+  EXPECT_EQ(Model::load(folder("m"), context_).tfidf(), nullptr);
+  EXPECT_FALSE(fs::exists(folder("m/features.safetensors")));
+}
+
+TEST_F(ModelTest, LabelsAreReadTheWayTheyWereInTraining) {
+  const TinyModel tiny({});
+  ModelParts parts = parts_of(tiny);
+  write_model(folder("names"), parts, LabelStorage::kFloat32);
+  LabelSpace space = Model::load(folder("names"), context_).label_space();
+  EXPECT_FALSE(space.closed());
+  EXPECT_EQ(space.resolve_name("label, 12", "here"), LabelId(12));
+  EXPECT_EQ(space.resolve_name("not seen in training", "here"), LabelId(40));
+
+  LabelSpace ids;
+  ids.require_ids("here");
+  ids.cover_ids(40);
+  parts.labels = &ids;
+  write_model(folder("ids"), parts, LabelStorage::kFloat32);
+  const Model with_ids = Model::load(folder("ids"), context_);
+  EXPECT_EQ(with_ids.label_space().form(), LabelForm::kIds);
+  EXPECT_EQ(with_ids.label_space().size(), 40U);
+  EXPECT_EQ(with_ids.label_name(7), "7");
+  EXPECT_EQ(with_ids.find_label("39"), 39U);
+  for (const char* no : {"40", "-1", "", "1x", "name"}) {
+    EXPECT_EQ(with_ids.find_label(no), std::nullopt) << no;
+  }
+
+  std::string lines;
+  for (int l = 0; l < 40; ++l) lines += fmt::format("twice {}\n", l / 2);
+  const LabelSpace file = LabelSpace::read(bytes_in_memory(lines, "labels.txt"));
+  parts.labels = &file;
+  write_model(folder("file"), parts, LabelStorage::kFloat32);
+  const Model with_file = Model::load(folder("file"), context_);
+  EXPECT_TRUE(with_file.label_space().closed());
+  EXPECT_EQ(with_file.label_space().size(), 40U);
+  EXPECT_EQ(with_file.find_label("twice 3"), 6U);
+}
+
+TEST_F(ModelTest, NamesThatAreNotALineAreRefusedBeforeAnythingIsWritten) {
+  const TinyModel tiny({.L = 2});
+  ModelParts parts = parts_of(tiny);
+  LabelSpace labels;
+  labels.resolve_name("good", "here");
+  labels.resolve_name("bad\nname", "here");
+  parts.labels = &labels;
+  EXPECT_THAT([&] { write_model(folder("m"), parts, LabelStorage::kFloat32); },
+              ThrowsMessage<InputError>(HasSubstr("the name of label 1, 'bad\\x0aname', holds")));
+  EXPECT_FALSE(fs::exists(folder("m")));
+}
+
+TEST_F(ModelTest, WhatIsNoModelIsRefusedWithASentence) {
+  expect_refused(folder("nothing"), HasSubstr("has no config.json"));
+  const TinyModel tiny({});
+  write_model(folder("m"), parts_of(tiny), LabelStorage::kFloat32);
+  const std::string path = folder("m/config.json");
+  const std::string good = content_of(path);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    replace_content(path, text.replace(text.find(from), from.size(), to));
+  };
+  with("\"version\": 1", "\"version\": 2");
+  expect_refused(folder("m"), AllOf(HasSubstr("config.json"), HasSubstr("version 2"),
+                                    HasSubstr("up to 1: update elias")));
+  with("elias-model", "other-model");
+  expect_refused(folder("m"), HasSubstr("holds 'other-model'"));
+  with("\"beam\": 3", "\"beam\": 2");
+  expect_refused(folder("m"), HasSubstr("config.json: is damaged or was edited"));
+  with("{", "");
+  expect_refused(folder("m"), HasSubstr("config.json: is damaged"));
+  replace_content(path, good);
+  EXPECT_EQ(Model::load(folder("m"), context_).labels(), 40U);
+}
+
+// Bad content that was written so, checksums and all.
+TEST_F(ModelTest, AGraphThatLeadsAstrayIsRefused) {
+  const auto refused = [&](const std::string& message, const auto& spoil) {
+    TinyModel tiny({});
+    spoil(tiny);
+    write_model(folder("m"), parts_of(tiny), LabelStorage::kFloat32);
+    expect_refused(folder("m"), AllOf(HasSubstr("index.safetensors"), HasSubstr(message)));
+  };
+  refused("row 0 of its graph holds label 40 after -1, of 40 labels",
+          [](TinyModel& m) { m.labels[0] = 40; });
+  refused("row 0 of its graph holds label -1 after -1", [](TinyModel& m) { m.labels[0] = -1; });
+  refused("after", [](TinyModel& m) { m.labels[1] = m.labels[0]; });
+  refused("holds the score nan", [](TinyModel& m) { m.scores.back() = NAN; });
+  refused("holds the score 1.5", [](TinyModel& m) { m.scores[3] = 1.5; });
+  refused("do not fit", [](TinyModel& m) { std::swap(m.offsets[2], m.offsets[3]); });
+  refused("do not fit", [](TinyModel& m) { m.offsets.back() += 1; });
+  refused("do not fit", [](TinyModel& m) { m.scores.pop_back(); });
+  refused("not one row for each cluster", [](TinyModel& m) { m.offsets.pop_back(); });
+}
+
+TEST_F(ModelTest, SettingsThatCannotBeAreRefused) {
+  const TinyModel tiny({});
+  ModelParts parts = parts_of(tiny);
+  parts.search.beam = 7;
+  write_model(folder("m"), parts, LabelStorage::kFloat32);
+  expect_refused(folder("m"), HasSubstr("the beam is 7, but must be in [1, 6]"));
+}
+
+// Damages one file of the model in one way, of which there are five.
+void damage(const std::string& path, const std::string& of_other, RandomSequence& random) {
+  std::string content = content_of(path);
+  const uint64_t place = random.below(content.size());
+  switch (random.below(5)) {
+    case 0:
+      content[place] = static_cast<char>(content[place] ^ (1 << random.below(8)));
+      break;
+    case 1:
+      content.resize(place);
+      break;
+    case 2:
+      content.insert(random.below(2) == 0 ? place : content.size(), 1 + random.below(100), '\0');
+      break;
+    case 3:
+      content = content_of(of_other);
+      break;
+    default:
+      fs::remove(path);
+      return;
+  }
+  replace_content(path, content);
+}
+
+TEST_F(ModelTest, NoDamageGoesUnnoticed) {
+  const Tfidf tfidf = some_tfidf(pool_);
+  for (const uint64_t seed : {1, 2}) {
+    const TinyModel tiny({.V = static_cast<int64_t>(tfidf.features()), .layers = 1, .seed = seed});
+    ModelParts parts = parts_of(tiny);
+    parts.tfidf = &tfidf;
+    LabelSpace labels;
+    for (int l = 0; l < 40; ++l) labels.resolve_name(fmt::format("{} {}", seed, l), "here");
+    parts.labels = &labels;
+    write_model(folder(fmt::format("model{}", seed)), parts, LabelStorage::kFloat32);
+  }
+  const std::vector<std::string> names = {"config.json",       "encoder.safetensors",
+                                          "index.safetensors", "classifiers.safetensors",
+                                          "labels.txt",        "features.safetensors"};
+  RandomSequence random(1, 2);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string& name = names[i % names.size()];
+    const std::string path = folder("model1/" + name);
+    const std::string good = content_of(path);
+    damage(path, folder("model2/" + name), random);
+    if (!fs::exists(path) || content_of(path) != good) {
+      try {
+        Model::load(folder("model1"), context_);
+        FAIL() << name << " was damaged, trial " << i;
+      } catch (const InputError& error) {
+        // A config.json of another model makes every other file the wrong one.
+        const bool of_other =
+            name == "config.json" && content_of(path) == content_of(folder("model2/config.json"));
+        EXPECT_THAT(error.what(), HasSubstr(of_other ? "" : name)) << "trial " << i;
+      }
+    }
+    replace_content(path, good);
+  }
+  EXPECT_EQ(Model::load(folder("model1"), context_).label_name(3), "1 3");
+}
+
+}  // namespace
+}  // namespace elias

@@ -1,0 +1,283 @@
+#include "train/run_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "base/atomic_file.h"
+#include "base/errors.h"
+#include "tests/temporary_folder.h"
+
+namespace elias {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+using testing::AllOf;
+using testing::HasSubstr;
+using State = RunFolder::State;
+
+const ordered_json kIdentity = {{"data", {{"points", 10}, {"hash", "ab"}}},
+                                {"settings", {{"width", 64}, {"batch", 16}}}};
+
+template <typename Action>
+std::string refusal(Action&& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void save_number(RunFolder& run, int64_t number) {
+  SafetensorsWriter writer;
+  writer.add("number", std::span<const int64_t>(&number, 1));
+  run.save_checkpoint(writer);
+}
+
+int64_t saved_number(const RunFolder& run) {
+  return run.checkpoint()->vector<int64_t>("number")[0];
+}
+
+void keep(RunFolder& run, const std::string& what, bool labels = false) {
+  run.replace_best([&](const std::string& folder) {
+    fs::create_directories(folder);
+    write_file(folder + "/encoder.safetensors", what);
+    if (labels) write_file(folder + "/labels.txt", what);
+    write_file(folder + "/config.json", what);
+  });
+}
+
+void expect_finished_model(const std::string& folder, const std::string& what) {
+  EXPECT_EQ(text_of(folder + "/config.json"), what);
+  EXPECT_EQ(text_of(folder + "/encoder.safetensors"), what);
+  for (const char* gone : {"best", "new", "checkpoint.safetensors"}) {
+    EXPECT_FALSE(fs::exists(folder + "/run/" + gone)) << gone;
+  }
+}
+
+TEST(RunFolder, ARunIsBegunStoppedResumedAndFinished) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a/model";
+  {
+    RunFolder run(path + "/", false);
+    EXPECT_EQ(run.path(), path);
+    EXPECT_EQ(run.begin(kIdentity), State::kNew);
+    EXPECT_FALSE(run.checkpoint());
+    save_number(run, 7);
+    keep(run, "first");
+  }
+  {
+    RunFolder run(path, false);
+    EXPECT_EQ(run.begin(kIdentity), State::kStopped);
+    EXPECT_EQ(saved_number(run), 7);
+    keep(run, "second");
+    run.finish();
+  }
+  expect_finished_model(path, "second");
+  RunFolder run(path, false);
+  EXPECT_EQ(run.begin(kIdentity), State::kFinished);
+}
+
+TEST(RunFolder, ARunWithoutACheckpointStartsAnew) {
+  TemporaryFolder folder;
+  { RunFolder(folder / "m", false).begin(kIdentity); }
+  EXPECT_EQ(RunFolder(folder / "m", false).begin(kIdentity), State::kNew);
+}
+
+TEST(RunFolder, ADifferenceIsNamed) {
+  TemporaryFolder folder;
+  { RunFolder(folder / "m", false).begin(kIdentity); }
+  ordered_json other = kIdentity;
+  other["settings"]["batch"] = 32;
+  EXPECT_THAT(refusal([&] { RunFolder(folder / "m", false).begin(other); }),
+              AllOf(HasSubstr("other settings: batch is 16 there and 32 here"),
+                    HasSubstr("another --out"), HasSubstr("--overwrite")));
+  other["data"]["hash"] = "cd";
+  EXPECT_THAT(refusal([&] { RunFolder(folder / "m", false).begin(other); }),
+              HasSubstr("other data: hash is \"ab\" there and \"cd\" here"));
+  EXPECT_EQ(RunFolder(folder / "m", false).begin(kIdentity), State::kNew);  // nothing was changed
+}
+
+TEST(RunFolder, OverwriteForgetsTheRunAndKeepsTheModelUntilTheNextOne) {
+  TemporaryFolder folder;
+  {
+    RunFolder run(folder / "m", false);
+    run.begin(kIdentity);
+    keep(run, "old", true);
+    run.finish();
+  }
+  write_file(folder / "m/notes.txt", "mine");
+  RunFolder run(folder / "m", true);
+  ordered_json other = kIdentity;
+  other["settings"]["batch"] = 32;
+  EXPECT_EQ(run.begin(other), State::kNew);
+  EXPECT_FALSE(run.checkpoint());
+  EXPECT_EQ(text_of(folder / "m/config.json"), "old");
+  keep(run, "new");
+  run.finish();
+  expect_finished_model(folder / "m", "new");
+  EXPECT_FALSE(fs::exists(folder / "m/labels.txt"));  // of the old model alone
+  EXPECT_EQ(text_of(folder / "m/notes.txt"), "mine");
+}
+
+TEST(RunFolder, WhatIsNotOursIsNotTouched) {
+  TemporaryFolder folder;
+  write_file(folder / "file", "x");
+  EXPECT_THAT(refusal([&] { RunFolder(folder / "file", true); }), HasSubstr("is a file"));
+  fs::create_directory(folder / "photos");
+  write_file(folder / "photos/me.png", "x");
+  for (const bool overwrite : {false, true}) {
+    EXPECT_THAT(refusal([&] { RunFolder(folder / "photos", overwrite); }),
+                HasSubstr("not the folder of a run: give another --out"));
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "photos"), {}), 1);
+  fs::create_directory(folder / "model");
+  write_file(folder / "model/config.json", "x");
+  EXPECT_THAT(refusal([&] { RunFolder(folder / "model", false); }), HasSubstr("--overwrite"));
+  EXPECT_EQ(RunFolder(folder / "model", true).begin(kIdentity), State::kNew);
+}
+
+TEST(RunFolder, NothingIsLeftOfARunThatDidNotBegin) {
+  TemporaryFolder folder;
+  { RunFolder run(folder / "m", false); }
+  EXPECT_FALSE(fs::exists(folder / "m"));
+  fs::create_directory(folder / "m");
+  { RunFolder run(folder / "m", false); }
+  EXPECT_TRUE(fs::is_empty(folder / "m"));
+}
+
+TEST(RunFolder, OneProcessAtATime) {
+  TemporaryFolder folder;
+  RunFolder run(folder / "m", false);
+  EXPECT_THAT(refusal([&] { RunFolder(folder / "m", true); }),
+              HasSubstr("another elias fit is at work there"));
+  EXPECT_EQ(run.begin(kIdentity), State::kNew);
+}
+
+TEST(RunFolder, ADamagedDescriptionIsRefused) {
+  TemporaryFolder folder;
+  { RunFolder(folder / "m", false).begin(kIdentity); }
+  for (const char* text : {"", "{", "[]", R"({"format": 2})", R"({"format": 1, "status": "x"})",
+                           R"({"format": 1, "status": "running", "data": {}})"}) {
+    write_file(folder / "m/run/settings.json", text);
+    EXPECT_THAT(refusal([&] { RunFolder(folder / "m", false).begin(kIdentity); }),
+                HasSubstr("--overwrite starts the run anew"))
+        << text;
+  }
+  EXPECT_EQ(RunFolder(folder / "m", true).begin(kIdentity), State::kNew);
+}
+
+TEST(RunFolder, AFinishedRunWhoseModelIsGoneIsNotFinished) {
+  TemporaryFolder folder;
+  {
+    RunFolder run(folder / "m", false);
+    run.begin(kIdentity);
+    keep(run, "x");
+    run.finish();
+  }
+  fs::remove(folder / "m/config.json");
+  EXPECT_THAT(refusal([&] { RunFolder(folder / "m", false).begin(kIdentity); }),
+              HasSubstr("its model is gone"));
+}
+
+// What a kill can leave, one moment after the other.
+TEST(RunFolder, AKillInTheMiddleOfMovingIsMadeGood) {
+  for (int moved = 0; moved <= 2; ++moved) {
+    TemporaryFolder folder;
+    {
+      RunFolder run(folder / "m", false);
+      run.begin(kIdentity);
+      save_number(run, 1);
+      keep(run, "x");
+    }
+    auto description = ordered_json::parse(text_of(folder / "m/run/settings.json"));
+    description["status"] = "trained";
+    write_file(folder / "m/run/settings.json", description.dump());
+    const char* const files[] = {"encoder.safetensors", "config.json"};
+    for (int i = 0; i < moved; ++i) {
+      fs::rename(folder / "m/run/best/" + files[i], folder / "m/" + files[i]);
+    }
+    EXPECT_EQ(RunFolder(folder / "m", false).begin(kIdentity), State::kFinished);
+    expect_finished_model(folder / "m", "x");
+  }
+}
+
+TEST(RunFolder, AKillWhileAModelIsKeptLeavesAWholeOne) {
+  TemporaryFolder folder;
+  {
+    RunFolder run(folder / "m", false);
+    run.begin(kIdentity);
+    keep(run, "old");
+  }
+  // Half of a new one, and a temporary file.
+  fs::create_directory(folder / "m/run/new");
+  write_file(folder / "m/run/new/encoder.safetensors", "half");
+  write_file(folder / "m/run/checkpoint.safetensors.123.tmp", "half");
+  { RunFolder(folder / "m", false).begin(kIdentity); }
+  EXPECT_EQ(text_of(folder / "m/run/best/config.json"), "old");
+  EXPECT_FALSE(fs::exists(folder / "m/run/new"));
+  EXPECT_FALSE(fs::exists(folder / "m/run/checkpoint.safetensors.123.tmp"));
+  // All of a new one, while the old one was being removed.
+  fs::create_directory(folder / "m/run/new");
+  write_file(folder / "m/run/new/config.json", "new");
+  fs::remove(folder / "m/run/best/encoder.safetensors");
+  { RunFolder(folder / "m", false).begin(kIdentity); }
+  EXPECT_EQ(text_of(folder / "m/run/best/config.json"), "new");
+}
+
+// A limit on file size stands in for a full disk: the kernel refuses the write in the same way.
+TEST(RunFolder, AFullDiskLeavesTheLastCheckpoint) {
+  TemporaryFolder folder;
+  RunFolder run(folder / "m", false);
+  run.begin(kIdentity);
+  save_number(run, 5);
+  keep(run, "old");
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{1000, before.rlim_max};
+  std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::vector<int64_t> large(100'000, 1);
+  SafetensorsWriter writer;
+  writer.add("number", std::span<const int64_t>(large));
+  EXPECT_THAT(refusal([&] { run.save_checkpoint(writer); }), HasSubstr("free space"));
+  EXPECT_NE(refusal([&] { keep(run, std::string(100'000, 'x')); }), "");
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(saved_number(run), 5);
+  EXPECT_EQ(text_of(folder / "m/run/best/config.json"), "old");
+}
+
+// Root may write anywhere, so the attempt is made by a process that has become nobody.
+void exit_with_refusal(const std::function<void()>& action) {
+  if (::geteuid() == 0 && ::setuid(65534) != 0) std::exit(77);
+  std::fprintf(stderr, "%s\n", refusal(action).c_str());
+  std::exit(0);
+}
+
+TEST(RunFolder, AFolderThatCannotBeWrittenIsRefused) {
+  TemporaryFolder folder;
+  fs::permissions(folder.path(), fs::perms::owner_all | fs::perms::others_all);
+  fs::create_directory(folder / "m");
+  fs::permissions(folder / "m", fs::perms::owner_read | fs::perms::owner_exec |
+                                    fs::perms::others_read | fs::perms::others_exec);
+  EXPECT_EXIT(exit_with_refusal([&] { RunFolder(folder / "m", false); }),
+              testing::ExitedWithCode(0), "m: cannot be written \\(Permission denied\\)");
+  EXPECT_TRUE(fs::is_empty(folder / "m"));
+  EXPECT_EXIT(exit_with_refusal([&] { RunFolder(folder / "m/sub", false); }),
+              testing::ExitedWithCode(0), "sub: cannot be written \\(Permission denied\\)");
+}
+
+}  // namespace
+}  // namespace elias

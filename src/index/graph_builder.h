@@ -21,7 +21,8 @@ namespace elias {
 struct GraphOptions {
   int64_t most_edges = 1000;  // kappa, of a cluster
   /// How many of its best clusters every label keeps an edge to, beside its stage-1 cluster; it
-  /// takes the place of its row's smallest where the row is full. 0: as published, no repair.
+  /// takes the place of its row's smallest where the row is full. A row has more than kappa edges
+  /// only if so many are kept in this way. 0: as published, no repair.
   int kept_clusters = 2;
 };
 
@@ -41,6 +42,7 @@ class GraphBuilder {
 
   /// Points [begin, begin + n) of `labels`: clusters, scores [n, b], as top_k gives them.
   void add(const Csr& labels, size_t begin, ConstTensorView clusters, ConstTensorView scores);
+  /// Once, after all points: what was added is used up.
   BuiltGraph finish(const GraphOptions& options);
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <utility>
 
 #include "base/errors.h"
 
@@ -16,9 +17,7 @@ constexpr size_t kBuckets = (0x3f800000U >> kDroppedBits) + 1;
 
 size_t bucket_of(float score) { return std::bit_cast<uint32_t>(score) >> kDroppedBits; }
 
-// Passing over all labels in their order beats sorting the shortlist up to this many labels for
-// each that was found.
-constexpr size_t kSparse = 16;
+constexpr size_t kWordBits = 64;
 
 }  // namespace
 
@@ -27,6 +26,7 @@ LabelSearch::LabelSearch(int64_t L)
       paths_(static_cast<size_t>(L)),
       touched_(static_cast<size_t>(L) + 1),
       near_cut_(static_cast<size_t>(L)),
+      chosen_(static_cast<size_t>(L) / kWordBits + 1),
       buckets_(kBuckets) {}
 
 void LabelSearch::explore(const LabelGraphView& graph, std::span<const int32_t> clusters,
@@ -78,36 +78,25 @@ void LabelSearch::write(size_t place, int32_t label, const Shortlist& shortlist)
   shortlist.slots[place] = paths_[label].slot;
 }
 
-size_t LabelSearch::write_in_order_of_labels(const Cut& cut, const Shortlist& shortlist) const {
+size_t LabelSearch::write_from(const Cut& cut, const Shortlist& shortlist) {
+  // One bit a label puts them in order without a sort.
+  for (size_t i = 0; i < found_; ++i) {
+    const int32_t label = touched_[i];
+    chosen_[label / kWordBits] |= uint64_t{scores_[label] >= cut.score} << (label % kWordBits);
+  }
   size_t places = cut.places;
   size_t written = 0;
-  for (size_t label = 0; label < scores_.size(); ++label) {
-    const float score = scores_[label];
-    if (score < cut.score || score == 0) continue;
-    if (score == cut.score) {
-      if (places == 0) continue;
-      --places;
+  for (size_t word = 0; word < chosen_.size(); ++word) {
+    for (uint64_t bits = std::exchange(chosen_[word], 0); bits != 0; bits &= bits - 1) {
+      const auto label = static_cast<int32_t>(word * kWordBits + std::countr_zero(bits));
+      if (scores_[label] == cut.score) {
+        if (places == 0) continue;
+        --places;
+      }
+      write(written++, label, shortlist);
     }
-    write(written++, static_cast<int32_t>(label), shortlist);
   }
   return written;
-}
-
-size_t LabelSearch::write_sorted(const Cut& cut, const Shortlist& shortlist) {
-  // The first labels of `touched_` become those of the shortlist: above the cut, then at it.
-  int32_t* const begin = touched_.data();
-  int32_t* const end = begin + found_;
-  int32_t* const at_cut =
-      std::partition(begin, end, [&](int32_t label) { return scores_[label] > cut.score; });
-  int32_t* const below =
-      std::partition(at_cut, end, [&](int32_t label) { return scores_[label] == cut.score; });
-  std::sort(at_cut, below);
-  int32_t* const last = at_cut + cut.places;
-  std::sort(begin, last);
-  for (int32_t* label = begin; label != last; ++label) {
-    write(static_cast<size_t>(label - begin), *label, shortlist);
-  }
-  return static_cast<size_t>(last - begin);
 }
 
 size_t LabelSearch::shortlist(const Shortlist& shortlist) {
@@ -118,8 +107,7 @@ size_t LabelSearch::shortlist(const Shortlist& shortlist) {
   const size_t K = std::min(shortlist.labels.size(), found_);
   if (K == 0) return 0;
   const Cut cut = K < found_ ? cut_after(K) : Cut{.score = 0, .places = 0};
-  if (scores_.size() <= kSparse * found_) return write_in_order_of_labels(cut, shortlist);
-  return write_sorted(cut, shortlist);
+  return write_from(cut, shortlist);
 }
 
 }  // namespace elias

@@ -59,14 +59,14 @@ class LabelSearch {
   };
 
   Cut cut_after(size_t K);
-  size_t write_in_order_of_labels(const Cut& cut, const Shortlist& shortlist) const;
-  size_t write_sorted(const Cut& cut, const Shortlist& shortlist);
+  size_t write_from(const Cut& cut, const Shortlist& shortlist);
   void write(size_t place, int32_t label, const Shortlist& shortlist) const;
 
   AlignedBuffer<float> scores_;     // [L], 0 where nothing was found
   AlignedBuffer<Path> paths_;       // [L], of the labels found
   AlignedBuffer<int32_t> touched_;  // [L], the labels found
   AlignedBuffer<float> near_cut_;   // [L], scores that share the bucket of the cut
+  AlignedBuffer<uint64_t> chosen_;  // a bit a label
   AlignedBuffer<uint32_t> buckets_;
   size_t found_ = 0;
 };

@@ -52,12 +52,12 @@ void derive_index(Settings& settings, const DataSizes& sizes) {
   const int64_t C = settings.clusters;
   const double a_cluster = labels / static_cast<double>(C);
 
-  // 30 of 512 clusters find what 20 of 256 do; below 10 recall falls, beyond 30 little is gained.
+  // Below 10 clusters recall falls, beyond 20 (the paper's) little is gained.
   derive<int64_t>(settings.beam, 0,
-                  std::clamp<int64_t>(rounded(0.06 * static_cast<double>(C)), 10, 30));
+                  std::clamp<int64_t>(rounded(0.04 * static_cast<double>(C)), 10, 20));
   settings.beam = std::min(settings.beam, C);
-  // The paper's 2,000; half of it loses nothing where a beam's clusters hold no more than that.
-  derive<int64_t>(settings.shortlist, 0, L > 10'000 ? 2000 : 1000);
+  // Half of the paper's 2,000, at half of its cost: a beam's clusters hold about as many.
+  derive<int64_t>(settings.shortlist, 0, 1000);
   settings.shortlist = std::min(settings.shortlist, L);
   // The paper's rule, 10 L / C; its sweep shows that fewer than 100 lose labels.
   derive<int64_t>(settings.edges, 0, std::max<int64_t>(100, rounded(10 * a_cluster)));
@@ -68,10 +68,10 @@ void derive_index(Settings& settings, const DataSizes& sizes) {
 
 void derive_epochs(Settings& settings, int64_t points) {
   // Fewer points need more epochs, but not as many more as there are fewer points: with the root,
-  // 45,000 points get 11 epochs and 590,000 get 3. Below 6,000 points more only learns by heart.
+  // 45,000 points get 5 epochs and 590,000 get 2.
   const double root = std::sqrt(static_cast<double>(points));
-  const int64_t stage1 = std::clamp<int64_t>(rounded(2300 / root), 3, 30);
-  const int64_t stage2 = 2 * stage1;
+  const int64_t stage1 = std::clamp<int64_t>(rounded(1060 / root), 2, 20);
+  const int64_t stage2 = 2 * stage1 + 1;
   // One cluster holds all labels: there is no index to learn.
   if (settings.method == Method::kOva || settings.clusters == 1) {
     derive<int64_t>(settings.stage1_epochs, 0, stage1 + stage2);
@@ -81,8 +81,8 @@ void derive_epochs(Settings& settings, int64_t points) {
   derive<int64_t>(settings.stage1_epochs, 0, stage1);
   derive<int64_t>(settings.stage2_epochs, -1, stage2);
   // Clustering again on what a short stage 1 learned is worth a point where most labels are rare;
-  // a third of stage 1 is enough for that.
-  derive<int64_t>(settings.warm_epochs, -1, std::max<int64_t>(1, settings.stage1_epochs / 3));
+  // half of stage 1 is enough for that.
+  derive<int64_t>(settings.warm_epochs, -1, (settings.stage1_epochs + 1) / 2);
 }
 
 void derive_steps(Settings& settings, int64_t points) {
@@ -130,6 +130,9 @@ void resolve(Settings& settings, const DataSizes& sizes) {
   derive_index(settings, sizes);
   const int64_t points = sizes.points - settings.held_out;
   derive_epochs(settings, points);
+  // Evaluating costs about as much as learning from four times the points.
+  const int64_t last = settings.stage2_epochs > 0 ? settings.stage2_epochs : settings.stage1_epochs;
+  derive<int64_t>(settings.evaluate_every, 0, (last + 2) / 3);
   derive_steps(settings, points);
   derive_rates(settings);
 }

@@ -74,7 +74,7 @@ struct Settings {
   float average_from = 0.5F;   // share of stage 2 after which weights are averaged; 1: never
   int64_t averages = 4;        // an epoch
   int64_t held_out = -1;       // points, where no --dev is given; below zero: derived
-  int64_t evaluate_every = 1;  // epochs
+  int64_t evaluate_every = 0;  // epochs of the last stage
   bool bf16 = true;            // products of label and cluster weights in bfloat16
 };
 

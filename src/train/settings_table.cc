@@ -94,7 +94,7 @@ constexpr Setting kSettings[] = {
      "share of stage 2 after which weights are averaged; 1: never", 0, 1},
     {"averages", at<&S::averages>, "averages taken an epoch", 1, kNoBound},
     {"evaluate_every", at<&S::evaluate_every>, "epochs from one evaluation to the next", 1,
-     kNoBound},
+     kNoBound, 0},
     {"bf16", at<&S::bf16>, "products of label and cluster weights in bfloat16"},
 };
 

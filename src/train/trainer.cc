@@ -329,9 +329,8 @@ void Trainer::evaluate_and_keep(ordered_json& fields) {
   }
   if (!last_stage() || (held_out && score <= best_)) return;
   best_ = score;
-  hooks_.keep({.weights = weights,
-               .search = search_settings(gamma),
-               .stage1_clusters = cluster_of_});
+  hooks_.keep(
+      {.weights = weights, .search = search_settings(gamma), .stage1_clusters = cluster_of_});
   fields["kept"] = true;
 }
 

@@ -73,7 +73,7 @@ void check_sources(const Options& options) {
     if (given) throw InputError("{} excludes {}: see elias evaluate --help", option, other);
   };
   if (options.model.empty()) {
-    exclude(!options.test.empty(), "--test", "--predictions");
+    require(options.test.empty(), "--model, beside --test,");
     require(!options.truth.empty(), "--truth");
     require(!options.predictions.empty(), "--predictions");
     return;

@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "cli/data_options.h"
 #include "cli/evaluate_report.h"
+#include "cli/model_points.h"
 #include "cli/verbs.h"
 #include "data/io/byte_sink.h"
 #include "data/label_matrix.h"
@@ -31,11 +32,14 @@ constexpr const char* kExamples = R"(Examples:
   label into a file:
     elias evaluate --truth Y.tst.npz --train Y.trn.npz --propensity amazon
                    --filter filter_labels_test.txt --predictions scores.npz
-                   --deciles --per-label labels.tsv)";
+                   --deciles --per-label labels.tsv
+
+  A model on test points, which it predicts first; it knows its training counts:
+    elias evaluate --model model/ --test test.tsv --deciles)";
 
 struct Options {
   DataOptions data;  // of truth and training data
-  std::string truth, train, filter, per_label;
+  std::string truth, train, filter, per_label, model, test;
   std::vector<std::string> predictions;
   std::string prediction_format, propensity = "default";
   EvaluateOptions evaluate;
@@ -60,7 +64,29 @@ void tidy(std::vector<uint32_t>& cutoffs) {
   cutoffs.erase(std::unique(cutoffs.begin(), cutoffs.end()), cutoffs.end());
 }
 
+/// What is evaluated: files of predictions against the truth, or a model on test points.
+void check_sources(const Options& options) {
+  const auto require = [](bool given, const char* option) {
+    if (!given) throw InputError("{} is required: see elias evaluate --help", option);
+  };
+  const auto exclude = [](bool given, const char* option, const char* other) {
+    if (given) throw InputError("{} excludes {}: see elias evaluate --help", option, other);
+  };
+  if (options.model.empty()) {
+    exclude(!options.test.empty(), "--test", "--predictions");
+    require(!options.truth.empty(), "--truth");
+    require(!options.predictions.empty(), "--predictions");
+    return;
+  }
+  exclude(!options.predictions.empty(), "--model", "--predictions");
+  exclude(!options.truth.empty(), "--model", "--truth, which --test takes the place of");
+  exclude(!options.train.empty(), "--model", "--train: it knows its training counts");
+  exclude(!options.data.labels_path.empty(), "--model", "--labels: it has labels of its own");
+  require(!options.test.empty(), "--test");
+}
+
 void check_options(Options& options) {
+  check_sources(options);
   std::vector<std::string> inputs = options.predictions;
   inputs.insert(inputs.end(), {options.truth, options.train});
   if (std::count(inputs.begin(), inputs.end(), "-") > 1) {
@@ -83,7 +109,7 @@ void check_options(Options& options) {
         "evaluate them one by one",
         options.predictions.size());
   }
-  evaluate.groups = evaluate.groups && !options.train.empty();
+  evaluate.groups = evaluate.groups && !(options.train.empty() && options.model.empty());
   evaluate.labels = !options.per_label.empty();
 }
 
@@ -101,6 +127,18 @@ void read_training(const Options& options, const ReadOptions& reading, Reference
                                 .propensity = propensity_from_name(options.propensity)};
 }
 
+void read_filter_pairs(const Options& options, Reference& reference) {
+  const LabelSpace& labels = reference.labels;
+  if (options.filter.empty()) return;
+  if (!labels.closed() && labels.form() == LabelForm::kNames) {
+    throw InputError(
+        "{}: a filter holds label ids, but the labels are names: say with --labels "
+        "which id is which name",
+        options.filter);
+  }
+  reference.filter = read_filter(options.filter, reference.truth.labels.rows(), labels.size());
+}
+
 Reference read_reference(const Options& options, ThreadPool& pool) {
   Reference reference;
   reference.labels = options.data.label_space();
@@ -110,14 +148,7 @@ Reference read_reference(const Options& options, ThreadPool& pool) {
   if (!options.train.empty()) read_training(options, reading, reference, pool);
   LabelSpace& labels = reference.labels;
   reference.known_labels = labels.size();
-  if (options.filter.empty()) return reference;
-  if (!labels.closed() && labels.form() == LabelForm::kNames) {
-    throw InputError(
-        "{}: a filter holds label ids, but the labels are names: say with --labels "
-        "which id is which name",
-        options.filter);
-  }
-  reference.filter = read_filter(options.filter, reference.truth.labels.rows(), labels.size());
+  read_filter_pairs(options, reference);
   return reference;
 }
 
@@ -163,6 +194,31 @@ FileEvaluation evaluate_file(const std::string& path, const Options& options, Re
   return file;
 }
 
+/// The best labels of the test points by the model, as many as the deepest cut-off asks for, and
+/// what they are held against.
+FileEvaluation evaluate_model(const Options& options, Reference& reference, ThreadPool& pool) {
+  const Context context(pool);
+  const Model model = Model::load(options.model, context);
+  reference.labels = model.label_space();
+  Dataset test = read_dataset(options.test, options.data.read_options(), reference.labels, pool);
+  check_points(test.info, model);
+  const Csr features = model_features(test.info, test.texts, std::move(test.features), model, pool);
+  const auto counts = model.label_counts();
+  reference.truth = {.labels = std::move(test.labels), .promised = {}};
+  reference.training = Training{.points = model.points(),
+                                .counts = {counts.begin(), counts.end()},
+                                .propensity = propensity_from_name(options.propensity)};
+  reference.known_labels = reference.labels.size();
+  read_filter_pairs(options, reference);
+  Csr scores =
+      predict_all(context, model.predictor(), features, options.evaluate.cutoffs.deepest());
+  FileEvaluation file{.name = options.model, .filtered = 0, .unknown_labels = 0, .result = {}};
+  file.filtered = remove_pairs(scores, reference.filter);
+  file.result = evaluate(reference.truth.labels, scores, reference.trained(), options.evaluate,
+                         pool, options.model);
+  return file;
+}
+
 void print_tables(const std::vector<FileEvaluation>& files, const Training* training,
                   const LabelDeciles& deciles) {
   fmt::print("{}\n{}", metrics_table(files), metrics_notes(files, training));
@@ -174,8 +230,13 @@ void print_tables(const std::vector<FileEvaluation>& files, const Training* trai
 void run_evaluate(Options& options, const Global& global) {
   check_options(options);
   ThreadPool pool(global.threads);
-  Reference reference = read_reference(options, pool);
+  Reference reference;
   std::vector<FileEvaluation> files;
+  if (options.model.empty()) {
+    reference = read_reference(options, pool);
+  } else {
+    files.push_back(evaluate_model(options, reference, pool));
+  }
   for (const auto& path : options.predictions) {
     files.push_back(evaluate_file(path, options, reference, pool));
   }
@@ -202,10 +263,13 @@ void add_evaluate(CLI::App& app, const Global& global) {
   CLI::App* verb = app.add_subcommand("evaluate", "Measure predictions against the truth");
   verb->footer(kExamples);
   verb->add_option("--truth", options->truth, "True labels: points, or a label matrix")
-      ->required()
       ->type_name("FILE");
   verb->add_option("--predictions", options->predictions, "Scored labels, one file or several")
-      ->required()
+      ->type_name("FILE");
+  verb->add_option("--model", options->model,
+                   "Evaluate this model, the folder that 'elias fit' wrote, on --test")
+      ->type_name("FOLDER");
+  verb->add_option("--test", options->test, "Points with their true labels, for --model")
       ->type_name("FILE");
   verb->add_option("--train", options->train, "Training labels, for propensities and deciles")
       ->type_name("FILE");

@@ -21,6 +21,7 @@ void add_check(CLI::App& app, const Global& global);
 void add_convert(CLI::App& app, const Global& global);
 void add_evaluate(CLI::App& app, const Global& global);
 void add_fit(CLI::App& app, const Global& global);
+void add_predict(CLI::App& app, const Global& global);
 void add_synth(CLI::App& app, const Global& global);
 void add_tfidf(CLI::App& app, const Global& global);
 void add_tokenize(CLI::App& app, const Global& global);

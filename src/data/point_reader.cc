@@ -16,21 +16,31 @@ Format format_of(LineReader& lines, const ReadOptions& options) {
   fail_format(lines.peek().bytes, lines.name(), "--format");
 }
 
+// `path` is empty where the source has none.
+std::unique_ptr<PointReader> open_one(std::unique_ptr<ByteSource> source, const std::string& path,
+                                      const ReadOptions& options, LabelSpace& labels,
+                                      ThreadPool& pool) {
+  auto lines = open_non_empty(std::move(source), options);
+  const Format format = format_of(*lines, options);
+  const bool half = format == Format::kMatrix || format == Format::kNpz || format == Format::kLines;
+  if (!half) {
+    return open_text(std::move(lines), format, MatrixRole::kLabels, options, labels, pool);
+  }
+  if (!options.labels_optional) {
+    throw InputError("{}: is one half of a pair ({}): give features or texts and labels as X,Y",
+                     lines->name(), format_name(format));
+  }
+  ReadOptions as_found = options;
+  as_found.format = format;
+  return open_x(std::move(lines), path, as_found, labels, pool);
+}
+
 }  // namespace
 
 std::unique_ptr<PointReader> open_points(std::unique_ptr<ByteSource> source,
                                          const ReadOptions& options, LabelSpace& labels,
                                          ThreadPool& pool) {
-  auto lines = open_non_empty(std::move(source), options);
-  const Format format = format_of(*lines, options);
-  const bool half = format == Format::kMatrix || format == Format::kNpz ||
-                    (format == Format::kLines && !options.labels_optional);
-  if (half) {
-    throw InputError("{}: is one half of a pair ({}): give features or texts and labels as X,Y{}",
-                     lines->name(), format_name(format),
-                     options.labels_optional ? ", or use --format lines if it is text" : "");
-  }
-  return open_text(std::move(lines), format, MatrixRole::kLabels, options, labels, pool);
+  return open_one(std::move(source), "", options, labels, pool);
 }
 
 std::unique_ptr<PointReader> open_points(const std::string& path, const ReadOptions& options,
@@ -38,7 +48,7 @@ std::unique_ptr<PointReader> open_points(const std::string& path, const ReadOpti
   if (const auto pair = split_pair(path)) {
     return open_pair(pair->first, pair->second, options, labels, pool);
   }
-  return open_points(open_bytes(path), options, labels, pool);
+  return open_one(open_bytes(path), path, options, labels, pool);
 }
 
 Dataset read_dataset(const std::string& path, const ReadOptions& options, LabelSpace& labels,

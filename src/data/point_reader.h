@@ -45,8 +45,12 @@ struct ReadOptions {
   LabelForm label_form = LabelForm::kUnknown;  // likewise
   /// What a label's value is: a relevance (at least 0; zeros are dropped) or any finite score.
   enum class Values { kRelevance, kScore } values = Values::kRelevance;
-  /// For jobs that want texts alone: a file may be plain lines, and JSON objects need no labels.
+  /// For jobs that need no labels: a file may be the X of a pair, plain lines among them, and JSON
+  /// objects need no labels.
   bool labels_optional = false;
+  /// Hands out lines as soon as they are there, one block at a time: for input that someone types,
+  /// or a program writes who waits for the answer.
+  bool as_it_comes = false;
   size_t block_bytes = size_t{1} << 20;  // parsed at a time; tests make it small
 };
 

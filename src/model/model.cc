@@ -233,6 +233,8 @@ std::span<const int32_t> Model::stage1_clusters() const { return parts_->stage1_
 const Tfidf* Model::tfidf() const { return parts_->tfidf ? &*parts_->tfidf : nullptr; }
 const std::vector<std::pair<std::string, uint64_t>>& Model::files() const { return parts_->sizes; }
 
+bool Model::has_names() const { return parts_->names.has_value(); }
+
 std::string Model::label_name(uint32_t label) const {
   ELIAS_ASSERT(label < labels());
   return parts_->names ? std::string((*parts_->names)[label]) : std::to_string(label);

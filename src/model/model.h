@@ -65,6 +65,7 @@ class Model {
   uint64_t points() const;
   uint64_t features() const;  // V
   uint64_t labels() const;    // L
+  bool has_names() const;     // else a label's name is its id in digits
   std::string label_name(uint32_t label) const;
   std::optional<uint32_t> find_label(std::string_view name) const;
   /// To read data with, so that a label has the same id there as here. Unless the model was trained

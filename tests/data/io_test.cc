@@ -122,6 +122,44 @@ TEST(LineReader, CutsOnlyAtLineEnds) {
   EXPECT_EQ(join_blocks(long_text(), 1000), long_text());
 }
 
+// Gives one piece a read; fails the test if it is asked for one that is not there yet.
+class PieceSource : public ByteSource {
+ public:
+  explicit PieceSource(const std::vector<std::string>& pieces)
+      : ByteSource("pieces"), pieces_(pieces) {}
+
+  size_t read(char* into, size_t capacity) override {
+    if (given_ == pieces_.size()) {
+      ADD_FAILURE() << "waits for what is not there yet";
+      return 0;
+    }
+    const std::string& piece = pieces_[given_++];
+    EXPECT_LE(piece.size(), capacity);
+    return piece.copy(into, capacity);
+  }
+
+ private:
+  const std::vector<std::string>& pieces_;  // may grow
+  size_t given_ = 0;
+};
+
+TEST(LineReader, HandsOutLinesAsTheyCome) {
+  std::vector<std::string> pieces = {"a", "b\nc\nd"};
+  LineReader reader(std::make_unique<PieceSource>(pieces), 1000, /*as_it_comes=*/true);
+  LineBlock block;
+  EXPECT_EQ(reader.peek().bytes, "ab\nc\n");
+  ASSERT_TRUE(reader.next(block));
+  EXPECT_EQ(block.bytes, "ab\nc\n");
+  pieces.insert(pieces.end(), {"e", "\n"});
+  ASSERT_TRUE(reader.next(block));
+  EXPECT_EQ(block.bytes, "de\n");
+  EXPECT_EQ(block.first_line, 3U);
+  pieces.insert(pieces.end(), {"last", ""});
+  ASSERT_TRUE(reader.next(block));
+  EXPECT_EQ(block.bytes, "last");
+  EXPECT_FALSE(reader.next(block));
+}
+
 TEST(LineReader, PeekTakesNothing) {
   LineReader reader(bytes_in_memory("a\nb\n", "f"), 2);
   EXPECT_EQ(reader.peek().bytes, "a\n");

@@ -272,6 +272,36 @@ INSTANTIATE_TEST_SUITE_P(Formats, LongFiles,
                          testing::Values(Format::kSparse, Format::kTsv, Format::kFastText,
                                          Format::kJsonLines));
 
+TEST(Points, WithoutLabelsMayBeTheXOfAPair) {
+  ReadOptions options;
+  options.labels_optional = true;
+  const auto matrix = read_text("2 5\n1:0.5 4:2\n\n", options);
+  EXPECT_TRUE(matrix.info.has_features);
+  EXPECT_EQ(matrix.points.features.cols, 5u);
+  EXPECT_EQ(row_of(matrix.points.features, 0), (Row{{1, 0.5}, {4, 2}}));
+  EXPECT_EQ(matrix.points.rows(), 2u);
+  options.format = Format::kLines;
+  EXPECT_EQ(read_text("2 5\n", options).points.texts.row(0), "2 5");
+
+  TemporaryFolder folder;
+  write_npz(folder / "x.npz", matrix.points.features);
+  ThreadPool pool(2);
+  LabelSpace labels;
+  options.format.reset();
+  const auto reader = open_points(folder / "x.npz", options, labels, pool);
+  PointBatch batch;
+  ASSERT_TRUE(reader->next(batch));
+  EXPECT_EQ(row_of(batch.features, 0), (Row{{1, 0.5}, {4, 2}}));
+}
+
+TEST(Points, AsTheyComeAreThoseOfAFile) {
+  ReadOptions options;
+  options.as_it_comes = true;
+  const auto read = read_text("3,1\tfirst\n2\tsecond\n", options, 3);
+  EXPECT_EQ(read.points.rows(), 2u);
+  EXPECT_EQ(read.points.texts.row(1), "second");
+}
+
 TEST_P(LongFiles, AreTheSameAtAnyThreadCount) {
   const std::string text = long_file(GetParam());
   const auto one = read_text(text, {}, 1);

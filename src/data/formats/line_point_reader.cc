@@ -17,11 +17,13 @@ uint64_t width_of(const Csr& matrix) {
 
 LinePointReader::LinePointReader(SourceInfo info, std::unique_ptr<LineReader> lines,
                                  std::unique_ptr<BlockParser> parser, LabelForm form,
-                                 bool skip_header, LabelSpace& labels, ThreadPool& pool)
+                                 bool skip_header, bool as_it_comes, LabelSpace& labels,
+                                 ThreadPool& pool)
     : lines_(std::move(lines)),
       parser_(std::move(parser)),
       form_(form),
       skip_header_(skip_header),
+      as_it_comes_(as_it_comes),
       labels_(labels),
       pool_(pool),
       feature_count_(info.promised_features.value_or(0)) {
@@ -59,7 +61,7 @@ void LinePointReader::take(Task& task, PointBatch& batch) {
 
 // Parses the wave that was read last time and reads the one after it.
 void LinePointReader::refill() {
-  if (!started_) {
+  if (!started_ || as_it_comes_) {
     next_wave_ = read_wave();
     started_ = true;
   }
@@ -69,7 +71,7 @@ void LinePointReader::refill() {
   if (wave_.empty()) return;
   pool_.for_each(wave_.size() + 1, [&](size_t i) {
     if (i == 0) {
-      next_wave_ = read_wave();
+      if (!as_it_comes_) next_wave_ = read_wave();
       return;
     }
     Task& task = wave_[i - 1];
@@ -84,7 +86,7 @@ void LinePointReader::refill() {
 }
 
 std::vector<LinePointReader::Task> LinePointReader::read_wave() {
-  const size_t blocks = 2 * static_cast<size_t>(pool_.threads());
+  const size_t blocks = as_it_comes_ ? 1 : 2 * static_cast<size_t>(pool_.threads());
   std::vector<Task> wave;
   while (wave.size() < blocks) {
     Task task;

@@ -19,10 +19,10 @@ namespace elias {
 class LinePointReader : public PointReader {
  public:
   /// `info` says what the header promised; with `skip_header` it is still the first line. `form` is
-  /// kUnknown where the first label is to tell.
+  /// kUnknown where the first label is to tell. With `as_it_comes` nothing is read ahead.
   LinePointReader(SourceInfo info, std::unique_ptr<LineReader> lines,
                   std::unique_ptr<BlockParser> parser, LabelForm form, bool skip_header,
-                  LabelSpace& labels, ThreadPool& pool);
+                  bool as_it_comes, LabelSpace& labels, ThreadPool& pool);
 
   bool next(PointBatch& batch) override;
 
@@ -44,6 +44,7 @@ class LinePointReader : public PointReader {
   std::unique_ptr<BlockParser> parser_;
   LabelForm form_;
   bool skip_header_;
+  bool as_it_comes_;
   LabelSpace& labels_;
   ThreadPool& pool_;
   std::vector<Task> wave_, next_wave_;

@@ -165,6 +165,16 @@ Csr read_matrix(std::unique_ptr<LineReader> lines, const std::string& path, Matr
   return matrix;
 }
 
+std::unique_ptr<PointReader> open_x(std::unique_ptr<LineReader> lines, const std::string& path,
+                                    const ReadOptions& options, LabelSpace& labels,
+                                    ThreadPool& pool) {
+  const Format format = format_of_x(lines->peek().bytes, options);
+  if (format == Format::kNpz) {
+    return std::make_unique<MatrixReader>(lines->name(), read_peeked_npz(*lines, path));
+  }
+  return open_text(std::move(lines), format, MatrixRole::kFeatures, options, labels, pool);
+}
+
 std::unique_ptr<PointReader> open_pair(const std::string& x_path, const std::string& y_path,
                                        const ReadOptions& options, LabelSpace& labels,
                                        ThreadPool& pool) {
@@ -176,14 +186,7 @@ std::unique_ptr<PointReader> open_pair(const std::string& x_path, const std::str
   y_options.format.reset();  // --format is about the points
   Csr y = read_matrix(open_non_empty(open_bytes(y_path), y_options), y_path, MatrixRole::kLabels,
                       y_options, labels, pool);
-  auto lines = open_non_empty(open_bytes(x_path), options);
-  const Format format = format_of_x(lines->peek().bytes, options);
-  std::unique_ptr<PointReader> x;
-  if (format == Format::kNpz) {
-    x = std::make_unique<MatrixReader>(lines->name(), read_peeked_npz(*lines, x_path));
-  } else {
-    x = open_text(std::move(lines), format, MatrixRole::kFeatures, options, labels, pool);
-  }
+  auto x = open_x(open_non_empty(open_bytes(x_path), options), x_path, options, labels, pool);
   return std::make_unique<PairReader>(std::move(x), std::move(y), y_path);
 }
 

@@ -99,12 +99,14 @@ std::unique_ptr<PointReader> open_text(std::unique_ptr<LineReader> lines, Format
       no_labels ? LabelForm::kIds : known_label_form(format, options, labels, info.name);
   auto parser = parser_for(format, rules_for(info, options, labels), as_labels);
   return std::make_unique<LinePointReader>(std::move(info), std::move(lines), std::move(parser),
-                                           form, header.has_value(), labels, pool);
+                                           form, header.has_value(), options.as_it_comes, labels,
+                                           pool);
 }
 
 std::unique_ptr<LineReader> open_non_empty(std::unique_ptr<ByteSource> source,
                                            const ReadOptions& options) {
-  auto lines = std::make_unique<LineReader>(std::move(source), options.block_bytes);
+  auto lines =
+      std::make_unique<LineReader>(std::move(source), options.block_bytes, options.as_it_comes);
   if (lines->peek().bytes.empty()) {
     throw InputError("{}: is empty: give a file with at least one line", lines->name());
   }

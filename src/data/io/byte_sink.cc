@@ -26,9 +26,10 @@ class StandardOutput : public ByteSink {
   void write(std::string_view bytes) override {
     if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size()) fail();
   }
-  void commit() override {
+  void flush() override {
     if (std::fflush(stdout) != 0) fail();
   }
+  void commit() override { flush(); }
 
  private:
   [[noreturn]] static void fail() {

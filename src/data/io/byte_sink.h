@@ -13,6 +13,8 @@ class ByteSink {
 
   /// Throws InputError if the disk is full or the reader of standard output has gone.
   virtual void write(std::string_view bytes) = 0;
+  /// Lets a reader of standard output have what was written so far.
+  virtual void flush() {}
   /// Ends the output and puts it in place. Without it a file never appears.
   virtual void commit() = 0;
 };

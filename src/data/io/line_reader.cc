@@ -17,10 +17,11 @@ constexpr std::pair<std::string_view, std::string_view> kOtherCompressions[] = {
 
 }  // namespace
 
-LineReader::LineReader(std::unique_ptr<ByteSource> source, size_t block_bytes)
+LineReader::LineReader(std::unique_ptr<ByteSource> source, size_t block_bytes, bool as_it_comes)
     : source_(std::move(source)),
       block_bytes_(block_bytes),
-      next_block_bytes_(std::min(block_bytes, size_t{1} << 15)) {}
+      next_block_bytes_(std::min(block_bytes, size_t{1} << 15)),
+      as_it_comes_(as_it_comes) {}
 
 const LineBlock& LineReader::peek() {
   if (!has_peeked_) has_peeked_ = read_block(peeked_);
@@ -73,6 +74,9 @@ void LineReader::fill(std::string& bytes) {
     const size_t count = source_->read(bytes.data() + filled, bytes.size() - filled);
     filled += count;
     ended_ = count == 0;
+    // What a source gives at once is what is there; another read might wait.
+    const auto fresh = std::string_view(bytes).substr(filled - count, count);
+    if (as_it_comes_ && fresh.find('\n') != std::string_view::npos) break;
   }
   bytes.resize(filled);
   if (!at_start_) return;

@@ -25,7 +25,9 @@ class LineReader {
  public:
   /// Blocks are about `block_bytes` long, at first less, so that a small file costs little. Their
   /// cuts depend on the content and that size alone.
-  explicit LineReader(std::unique_ptr<ByteSource> source, size_t block_bytes = size_t{1} << 20);
+  /// `as_it_comes`: a block ends where the source makes one wait for more, if it holds a line.
+  explicit LineReader(std::unique_ptr<ByteSource> source, size_t block_bytes = size_t{1} << 20,
+                      bool as_it_comes = false);
 
   const std::string& name() const { return source_->name(); }
 
@@ -44,6 +46,7 @@ class LineReader {
 
   std::unique_ptr<ByteSource> source_;
   size_t block_bytes_, next_block_bytes_;
+  bool as_it_comes_;
   std::string carry_;  // the start of a line whose end is not read yet
   uint64_t next_line_ = 1;
   bool at_start_ = true;

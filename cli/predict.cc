@@ -1,0 +1,165 @@
+// elias predict: the best labels of points, by a model that `elias fit` wrote.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/errors.h"
+#include "base/progress.h"
+#include "cli/model_points.h"
+#include "cli/prediction_writer.h"
+#include "cli/verbs.h"
+#include "data/io/line_reader.h"
+#include "model/model.h"
+
+namespace elias::cli {
+namespace {
+
+constexpr int64_t kMostLabels = 1'000'000;
+
+struct Options {
+  std::string model, input, input_format, format = "tsv", output = "-", candidates;
+  int64_t k = 5;
+};
+
+constexpr const char* kExamples = R"(Examples:
+  The five best labels of each text, a line for each line:
+    elias predict --model model/ --input texts.txt > predictions.tsv
+
+  As a filter; every line is answered at once:
+    echo 'green tea' | elias predict --model model/ --input - --k 3
+
+  A hundred labels a point as a scipy matrix, and its evaluation:
+    elias predict --model model/ --input test.tsv --k 100 --format npz --out scores.npz
+    elias evaluate --model model/ --test test.tsv
+
+  Only labels that are in stock, a name a line:
+    elias predict --model model/ --input texts.txt --candidates stock.txt --format jsonl)";
+
+// Someone may be waiting for the answer to what was written so far.
+bool is_interactive(const std::string& input) {
+  struct stat status {};
+  return input == "-" && ::fstat(STDIN_FILENO, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+// A 1 for each label that is named; empty if there is no file.
+std::vector<uint8_t> read_candidates(const std::string& path, const Model& model) {
+  if (path.empty()) return {};
+  std::vector<uint8_t> allowed(model.labels());
+  LineReader reader(open_bytes(path));
+  for (LineBlock block; reader.next(block);) {
+    std::string_view left = block.bytes;
+    for (uint64_t line = block.first_line; !left.empty(); ++line) {
+      const std::string_view name = take_line(left);
+      const auto label = model.find_label(name);
+      if (!label) {
+        throw InputError("{}: the model has no label {}: give its labels, one a line",
+                         place(path, line), shown(name));
+      }
+      allowed[*label] = 1;
+    }
+  }
+  if (std::find(allowed.begin(), allowed.end(), 1) == allowed.end()) {
+    throw InputError("{}: is empty: give the labels that may be predicted, one a line", path);
+  }
+  return allowed;
+}
+
+class PredictRun {
+ public:
+  PredictRun(const Options& options, int threads)
+      : options_(options),
+        pool_(threads),
+        context_(pool_),
+        model_(Model::load(options.model, context_)),
+        state_(model_.predictor().make_state()),
+        k_(std::min(options.k, static_cast<int64_t>(model_.labels()))),
+        allowed_(read_candidates(options.candidates, model_)) {}
+
+  void run() {
+    ReadOptions reading;
+    reading.labels_optional = true;
+    reading.as_it_comes = is_interactive(options_.input);
+    if (!options_.input_format.empty()) reading.format = format_from_name(options_.input_format);
+    const auto writer = create_predictions(options_.output, options_.format, model_);
+    LabelSpace ignored;  // labels of the input need not be known to the model
+    const auto reader = open_points(options_.input, reading, ignored, pool_);
+    check_points(reader->info(), model_);
+    Progress progress("predicting", "points", reader->info().promised_rows.value_or(0));
+    for (PointBatch batch; reader->next(batch);) {
+      writer->write(predict(
+          model_features(reader->info(), batch.texts, std::move(batch.features), model_, pool_)));
+      if (reading.as_it_comes) writer->flush();
+      progress.advance(batch.rows());
+    }
+    writer->commit();
+  }
+
+ private:
+  Csr predict(const Csr& features) {
+    if (features.rows() != 1) {
+      return predict_all(context_, model_.predictor(), features, k_, allowed_);
+    }
+    // A line of a conversation: with room that is kept from line to line.
+    labels_.resize(static_cast<size_t>(k_));
+    scores_.resize(labels_.size());
+    model_.predictor().predict(context_, features, 0, 1, k_, allowed_, *state_, {labels_, scores_});
+    Csr row;
+    row.cols = model_.labels();
+    for (size_t i = 0; i < labels_.size() && labels_[i] >= 0; ++i) {
+      row.columns.push_back(static_cast<uint32_t>(labels_[i]));
+      row.values.push_back(scores_[i]);
+    }
+    row.finish_row(Csr::Repeats::kSum);
+    return row;
+  }
+
+  const Options& options_;
+  ThreadPool pool_;
+  Context context_;
+  Model model_;
+  std::unique_ptr<Predictor::State> state_;
+  int64_t k_;
+  std::vector<uint8_t> allowed_;
+  std::vector<int32_t> labels_;
+  std::vector<float> scores_;
+};
+
+}  // namespace
+
+void add_predict(CLI::App& app, const Global& global) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("predict", "Find the best labels of points");
+  verb->footer(kExamples);
+  verb->add_option("--model", options->model, "The folder that 'elias fit' wrote")
+      ->required()
+      ->type_name("FOLDER");
+  verb->add_option("--input", options->input,
+                   "Texts, one a line, or points in any format, whose labels are ignored; - for "
+                   "standard input")
+      ->required()
+      ->type_name("FILE");
+  verb->add_option("--input-format", options->input_format,
+                   "Format of the input: lines, tsv, fasttext, jsonl, sparse, matrix, npz "
+                   "(default: told from the file)")
+      ->type_name("NAME");
+  verb->add_option("--k", options->k, "Labels a point")
+      ->check(CLI::Range(int64_t{1}, kMostLabels).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("--format", options->format,
+                   "tsv: name::score,name::score; jsonl: labels and scores; npz: a matrix")
+      ->check(CLI::IsMember({"tsv", "jsonl", "npz"}).description(""))
+      ->type_name("tsv|jsonl|npz")
+      ->capture_default_str();
+  verb->add_option("--out", options->output, "File to write, - for standard output; .gz compresses")
+      ->type_name("FILE")
+      ->capture_default_str();
+  verb->add_option("--candidates", options->candidates,
+                   "Predict only the labels in this file, one a line")
+      ->type_name("FILE");
+  verb->callback([options, &global] { PredictRun(*options, global.threads).run(); });
+}
+
+}  // namespace elias::cli

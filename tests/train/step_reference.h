@@ -62,18 +62,18 @@ class Step {
       : input_(input),
         settings_(*input.settings),
         weights_(weights),
-        N_(input.bags.points()),
-        D_(weights.encoder.gain.size()),
-        C_(weights.cluster_bias.size()),
-        L_(weights.label_bias.size()),
+        points_(input.bags.points()),
+        width_(weights.encoder.gain.size()),
+        clusters_(weights.cluster_bias.size()),
+        labels_(weights.label_bias.size()),
         phi_(encode_bags(input.bags, weights.encoder, input.mask)) {
-    if (C_ == 0) return;
-    cluster_logits_ =
-        linear(phi_, weights.cluster_weights, weights.cluster_bias, /*relu=*/false, N_, D_, C_);
-    cluster_scores_ = softmax_clamp(cluster_logits_, C_, double{settings_.alpha}).s;
+    if (clusters_ == 0) return;
+    cluster_logits_ = linear(phi_, weights.cluster_weights, weights.cluster_bias, /*relu=*/false,
+                             points_, width_, clusters_);
+    cluster_scores_ = softmax_clamp(cluster_logits_, clusters_, double{settings_.alpha}).s;
     edge_scores_.assign(input.graph->labels.size(), 1);
     if (weights.edges.empty()) return;
-    for (size_t c = 0; c < C_; ++c) {
+    for (size_t c = 0; c < clusters_; ++c) {
       const auto begin = input.graph->offsets[c];
       const auto end = input.graph->offsets[c + 1];
       if (begin == end) continue;
@@ -85,7 +85,7 @@ class Step {
 
   const std::vector<double>& cluster_logits() const { return cluster_logits_; }
   double cluster_score(const TakenPath& path) const {
-    return cluster_scores_[path.point * C_ + path.cluster];
+    return cluster_scores_[path.point * clusters_ + path.cluster];
   }
   double edge_score(const TakenPath& path) const { return edge_scores_[path.edge]; }
   double score(const TakenPath& path) const { return cluster_score(path) * edge_score(path); }
@@ -93,7 +93,7 @@ class Step {
   // `lists` are the clusters each point explores, in their order.
   Selection select(const std::vector<std::vector<int32_t>>& lists) const {
     Selection selection;
-    for (size_t i = 0; i < N_; ++i) {
+    for (size_t i = 0; i < points_; ++i) {
       const auto best = best_paths(i, lists[i]);
       for (const uint32_t label : input_.labels.row(i).columns) {
         const auto path = best.find(label);
@@ -104,6 +104,7 @@ class Step {
         }
       }
       std::vector<TakenPath> found;
+      found.reserve(best.size());
       for (const auto& [label, path] : best) found.push_back(path);
       std::ranges::stable_sort(found, [&](const TakenPath& left, const TakenPath& right) {
         return score(left) > score(right);
@@ -116,19 +117,20 @@ class Step {
 
   StepLosses losses(const Selection& selection) const {
     StepLosses losses;
-    const auto K = static_cast<double>(C_ == 0 ? L_ : static_cast<size_t>(settings_.shortlist));
-    const double mean = 1 / (static_cast<double>(N_) * K);
+    const auto K =
+        static_cast<double>(clusters_ == 0 ? labels_ : static_cast<size_t>(settings_.shortlist));
+    const double mean = 1 / (static_cast<double>(points_) * K);
     for (const TakenPath& path : selection.shortlisted) {
       losses.on_p +=
           mean * loss_on_p(logit(path.point, path.label), std::log(score(path)), target(path));
     }
     losses.on_z = mean * sum_on_z(selection);
     size_t most_labels = 1;
-    for (size_t i = 0; i < N_; ++i)
+    for (size_t i = 0; i < points_; ++i)
       most_labels = std::max(most_labels, input_.labels.row(i).size());
     for (const TakenPath& path : selection.positives) {
       losses.shortlist -= double{settings_.lambda} * target(path) * std::log(score(path)) /
-                          static_cast<double>(N_ * most_labels);
+                          static_cast<double>(points_ * most_labels);
     }
     return losses;
   }
@@ -152,9 +154,9 @@ class Step {
 
   double sum_on_z(const Selection& selection) const {
     double sum = 0;
-    if (C_ == 0 || settings_.logit_loss == LogitLoss::kAll) {
-      for (size_t i = 0; i < N_; ++i) {
-        for (size_t l = 0; l < L_; ++l) {
+    if (clusters_ == 0 || settings_.logit_loss == LogitLoss::kAll) {
+      for (size_t i = 0; i < points_; ++i) {
+        for (size_t l = 0; l < labels_; ++l) {
           sum += loss_on_z(logit(i, l), target_of(input_.labels.row(i), l));
         }
       }
@@ -168,7 +170,8 @@ class Step {
 
   double logit(size_t i, size_t label) const {
     double z = weights_.label_bias[label];
-    for (size_t d = 0; d < D_; ++d) z += phi_[i * D_ + d] * weights_.label_weights[label * D_ + d];
+    for (size_t d = 0; d < width_; ++d)
+      z += phi_[i * width_ + d] * weights_.label_weights[label * width_ + d];
     return z;
   }
   double target(const TakenPath& path) const {
@@ -178,7 +181,7 @@ class Step {
   const StepInput& input_;
   const Settings& settings_;
   const NetworkWeights& weights_;
-  size_t N_, D_, C_, L_;
+  size_t points_, width_, clusters_, labels_;  // N, D, C, L
   std::vector<double> phi_, cluster_logits_, cluster_scores_, edge_scores_;
 };
 

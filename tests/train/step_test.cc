@@ -89,9 +89,9 @@ ScoredGraph graph_of(const Case& own) {
 // has no features, point 9 no labels.
 class World {
  public:
-  World(const Context& context, const Case& own, Settings settings)
+  World(const Context& context, const Case& own, const Settings& settings)
       : context_(context),
-        settings_(std::move(settings)),
+        settings_(settings),
         features_(random_csr(kAllPoints, kFeatures, 6, 4, 1)),
         labels_(random_csr(kAllPoints, static_cast<uint64_t>(own.labels), 5, 4, 2)),
         network_(context, settings_, kFeatures, own.labels),

@@ -10,10 +10,10 @@
 namespace elias::reference {
 
 struct LabelProblem {
-  size_t N, D, L;
-  std::vector<double> phi;      // [N, D]
-  std::vector<double> weights;  // [L, D]
-  std::vector<double> bias;     // [L]
+  size_t points, width, labels;  // N, D, L
+  std::vector<double> phi;       // [N, D]
+  std::vector<double> weights;   // [L, D]
+  std::vector<double> bias;      // [L]
 };
 
 struct LabelLosses {

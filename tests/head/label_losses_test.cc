@@ -52,24 +52,24 @@ Shortlists random_shortlists(int64_t N, int64_t K, int64_t L, const BatchLabels&
 }
 
 struct Problem {
-  Problem(int64_t labels_in_all, int64_t places, uint64_t seed)
-      : L(labels_in_all),
-        K(places),
-        phi(random_floats({N, D}, seed)),
-        weights(random_floats({L, D}, seed + 1)),
+  Problem(int64_t L, int64_t K, uint64_t seed)
+      : all_labels(L),
+        places(K),
+        phi(random_floats({size, width}, seed)),
+        weights(random_floats({L, width}, seed + 1)),
         bias(random_floats({L}, seed + 2)),
         matrix(random_csr(30, static_cast<uint64_t>(L), 5, 4, seed)),
-        points(N) {
+        points(size) {
     for (size_t i = 0; i < points.size(); ++i) points[i] = static_cast<uint32_t>((11 * i) % 30);
-    shortlists = random_shortlists(N, K, L, labels(), seed);
+    shortlists = random_shortlists(size, K, L, labels(), seed);
   }
 
   BatchLabels labels() const { return {.matrix = &matrix, .points = points}; }
   LabelClassifiers classifiers() const { return {.weights = weights, .bias = bias}; }
   reference::LabelLosses expected(const LabelLossOptions& options) const {
-    return reference::label_losses({.N = static_cast<size_t>(N),
-                                    .D = static_cast<size_t>(D),
-                                    .L = static_cast<size_t>(L),
+    return reference::label_losses({.points = static_cast<size_t>(size),
+                                    .width = static_cast<size_t>(width),
+                                    .labels = static_cast<size_t>(all_labels),
                                     .phi = values_of<double>(phi),
                                     .weights = values_of<double>(weights),
                                     .bias = values_of<double>(bias)},
@@ -77,7 +77,7 @@ struct Problem {
                                    double{options.weights.on_z}, options.all_labels);
   }
 
-  int64_t N = 21, D = 9, L, K;
+  int64_t size = 21, width = 9, all_labels, places;  // N, D, L, K
   Tensor phi, weights, bias;
   Csr matrix;
   std::vector<uint32_t> points;
@@ -92,9 +92,9 @@ struct Results {
 // The two gradients that are added to begin with ones.
 Results by_blocks(const Context& context, const LabelLossOptions& options, Problem& problem) {
   Results results{.sums = {},
-                  .dphi = random_floats({problem.N, problem.D}, 9),
-                  .dweights = random_floats({problem.L, problem.D}, 9, 1, 1),
-                  .dbias = random_floats({problem.L}, 9, 1, 1)};
+                  .dphi = random_floats({problem.size, problem.width}, 9),
+                  .dweights = random_floats({problem.all_labels, problem.width}, 9, 1, 1),
+                  .dbias = random_floats({problem.all_labels}, 9, 1, 1)};
   results.sums =
       label_losses_by_blocks(context, options, problem.phi, problem.classifiers(), problem.labels(),
                              problem.shortlists, results.dphi, results.dweights, results.dbias);
@@ -105,7 +105,7 @@ Results by_blocks(const Context& context, const LabelLossOptions& options, Probl
 
 Results by_rows(const Context& context, const LabelLossOptions& options, Problem& problem) {
   Results results{.sums = {.on_p = 10, .on_z = 20},  // they are added to
-                  .dphi = random_floats({problem.N, problem.D}, 9),
+                  .dphi = random_floats({problem.size, problem.width}, 9),
                   .dweights = {},
                   .dbias = {}};
   const LabelRowGradients gradients =
@@ -113,8 +113,8 @@ Results by_rows(const Context& context, const LabelLossOptions& options, Problem
                            problem.shortlists, results.dphi, results.sums);
   results.sums.on_p -= 10;
   results.sums.on_z -= 20;
-  results.dweights = dense_on_cpu(gradients.weights, problem.L);
-  results.dbias = dense_on_cpu(gradients.bias, problem.L);
+  results.dweights = dense_on_cpu(gradients.weights, problem.all_labels);
+  results.dbias = dense_on_cpu(gradients.bias, problem.all_labels);
   return results;
 }
 
@@ -152,7 +152,7 @@ TEST_P(LabelLossesTest, BothWaysMatchTheReference) {
         const auto expected = problem.expected(options);
         expect_as(expected, by_blocks(context(), options, problem), problem);
         if (all_labels) continue;
-        problem.shortlists.dlog_yhat = Tensor({problem.N, problem.K}, DType::kFloat32);
+        problem.shortlists.dlog_yhat = Tensor({problem.size, problem.places}, DType::kFloat32);
         expect_as(expected, by_rows(context(), options, problem), problem);
       }
     }

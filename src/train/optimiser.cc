@@ -120,6 +120,10 @@ void Parameter::load(const SafetensorsFile& file) {
     if (!to) to = Tensor(weights_.shape(), DType::kFloat32);
     copy(view_of(file, key(what), to.dtype(), to.shape()), to);
   };
+  const auto refuse = [&] {
+    throw InputError("{}: {} was not trained in the way it is now: start anew", file.name(),
+                     name());
+  };
   const auto has = [&](std::string_view what) { return file.tensors().contains(key(what)); };
   read("weights", weights_);
   read("first_moment", first_moment_);
@@ -127,12 +131,14 @@ void Parameter::load(const SafetensorsFile& file) {
   rates_ = RateHistory(file.vector<float>(key("rates")));
   const auto averaged = file.vector<int64_t>(key("averaged"));
   if (averaged.size() != 1 || averaged[0] < 0 || has("done_steps") != options_.rows) {
-    throw InputError("{}: {} was not trained in the way it is now: start anew", file.name(),
-                     name());
+    refuse();
   }
   averaged_ = averaged[0];
   if (averaged_ > 0) read("average", average_);
   if (options_.rows) read("done_steps", done_steps_);
+  for (const int32_t done : done_steps_ ? done_steps_.span<int32_t>() : std::span<int32_t>()) {
+    if (done < 0 || done > rates_.steps()) refuse();
+  }
   if (has("gradient")) read("gradient", gradient_);
 }
 

@@ -60,7 +60,8 @@ struct TrainingHooks {
 
 enum class Outcome : uint8_t { kFinished, kStopped };
 
-/// `settings` must be resolved. `resume` is what `checkpoint` last got, or null.
+/// `settings` must be resolved. `resume` is what `checkpoint` last got, verified, or null. Throws
+/// InputError if it is of another run.
 Outcome train(const Context& context, const Settings& settings, const TrainingData& data,
               const TrainingHooks& hooks, const SafetensorsFile* resume);
 

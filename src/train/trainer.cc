@@ -327,7 +327,8 @@ void Trainer::evaluate_and_keep(ordered_json& fields) {
     fields["gamma"] = gamma;
     score = result.find("nDCG@5").value_or(0);
   }
-  if (!last_stage() || (held_out && score <= best_)) return;
+  // Of equals the later, which has learned for longer.
+  if (!last_stage() || (held_out && score < best_)) return;
   best_ = score;
   hooks_.keep(
       {.weights = weights, .search = search_settings(gamma), .stage1_clusters = cluster_of_});
@@ -435,6 +436,7 @@ bool Trainer::index_fits_stage() const {
 Outcome train(const Context& context, const Settings& settings, const TrainingData& data,
               const TrainingHooks& hooks, const SafetensorsFile* resume) {
   ELIAS_ASSERT(data.features.rows() == data.labels.rows() && data.labels.rows() > 0);
+  ELIAS_ASSERT(settings.batch > 0 && settings.evaluate_every > 0);  // resolved
   return Trainer(context, settings, data, hooks).run(resume);
 }
 

@@ -204,11 +204,11 @@ TEST(Settings, RulesGiveWhatWasMeasuredToWork) {
   Settings yso;
   resolve(yso, {590'716, 25'400, 4, 200'000, 10});
   EXPECT_EQ(yso.clusters, 512);
-  EXPECT_EQ(yso.beam, 30);
-  EXPECT_EQ(yso.shortlist, 2000);
+  EXPECT_EQ(yso.beam, 20);
+  EXPECT_EQ(yso.shortlist, 1000);
   EXPECT_EQ(yso.width, 512);
   EXPECT_EQ(yso.batch, 1024);
-  EXPECT_EQ(yso.stage1_epochs, 3);
+  EXPECT_EQ(yso.stage1_epochs, 2);
 }
 
 TEST(Settings, TheSmallestDataIsRankedWhole) {

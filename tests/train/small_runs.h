@@ -42,6 +42,7 @@ inline Settings small_settings() {
   settings.edges = 40;
   settings.beta = 30;
   settings.batch = 16;
+  settings.evaluate_every = 1;
   settings.warm_epochs = 1;
   settings.stage1_epochs = 2;
   settings.stage2_epochs = 3;

@@ -7,14 +7,16 @@
 namespace elias {
 
 ClusterMass::ClusterMass(int64_t C, ThreadPool& pool, size_t fewest_waiting)
-    : pool_(pool), fewest_waiting_(fewest_waiting), limit_(fewest_waiting), rows_(C) {
-  waiting_.reserve(limit_);
-}
+    : pool_(pool), fewest_waiting_(fewest_waiting), limit_(fewest_waiting), rows_(C) {}
 
 std::vector<ClusterMass::Row> ClusterMass::take() {
   merge();
-  waiting_ = {};
   return std::move(rows_);
+}
+
+// By doubling, but never beyond what can wait.
+void ClusterMass::make_room() {
+  waiting_.reserve(std::min(limit_, std::max<size_t>(1024, 2 * waiting_.size())));
 }
 
 void ClusterMass::merge() {
@@ -33,7 +35,6 @@ void ClusterMass::merge() {
   size_t stored = 0;
   for (const Row& row : rows_) stored += row.labels.size();
   limit_ = std::max(fewest_waiting_, stored / 8);
-  waiting_.reserve(limit_);
 }
 
 ClusterMass::Row ClusterMass::merged(const Row& row, std::span<RowTerm> terms) {

@@ -27,6 +27,7 @@ class ClusterMass {
   ClusterMass(int64_t C, ThreadPool& pool, size_t fewest_waiting = size_t{1} << 22);
 
   void add(int32_t cluster, int32_t label, float mass) {
+    if (waiting_.size() == waiting_.capacity()) make_room();
     waiting_.push_back({cluster, label, mass});
     if (waiting_.size() >= limit_) merge();
   }
@@ -45,6 +46,7 @@ class ClusterMass {
     float mass;
   };
 
+  void make_room();
   void merge();
   static Row merged(const Row& row, std::span<RowTerm> terms);
 

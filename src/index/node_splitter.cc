@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
-#include <utility>
 
 #include "base/errors.h"
 
@@ -46,71 +44,67 @@ NodeSplitter::NodeSplitter(const LabelCentroids& centroids, int most_iterations,
     : centroids_(centroids),
       most_iterations_(most_iterations),
       pool_(pool),
-      D_(centroids.dense ? static_cast<size_t>(centroids.dense.shape()[-1]) : 0),
-      width_(D_ + centroids.sparse.cols),
-      seen_(centroids.sparse.cols),
-      direction_(width_) {
-  ELIAS_ASSERT(width_ < std::numeric_limits<uint32_t>::max() && most_iterations >= 1);
-  if (centroids.dense) dense_ = centroids.dense.span<float>();
+      dense_width_(centroids.dense ? static_cast<size_t>(centroids.dense.shape()[-1]) : 0),
+      direction_(dense_width_ + centroids.sparse.cols),
+      number_of_(centroids.sparse.cols) {
+  ELIAS_ASSERT(most_iterations >= 1);
 }
 
 void NodeSplitter::split(std::span<int32_t> labels, const Random& random) {
   const size_t n = labels.size();
-  find_columns(labels);
+  labels_ = labels;
+  number_columns();
   right_.clear();
-  const uint64_t left = random.below(0, n);
+  const uint64_t from = random.below(0, n);
   const uint64_t other = random.below(1, n - 1);
-  point_apart(labels[left], labels[other < left ? other : other + 1]);
-  for (int iteration = 1; halve(labels) && iteration < most_iterations_; ++iteration) {
-    point_between_halves(labels);
+  point_apart(from, other < from ? other : other + 1);
+  halve();
+  for (int iteration = 1; iteration < most_iterations_ && !changed_.empty(); ++iteration) {
+    point_between_halves();
+    halve();
   }
-  std::vector<int32_t> halves;
-  halves.reserve(n);
-  for (const size_t side : {kLeft, kRight}) {
-    for (size_t i = 0; i < n; ++i) {
-      if (right_[i] == side) halves.push_back(labels[i]);
-    }
-  }
-  std::copy(halves.begin(), halves.end(), labels.begin());
+  reorder(labels);
 }
 
-void NodeSplitter::find_columns(std::span<const int32_t> labels) {
-  uint64_t entries = 0;
-  for (const int32_t label : labels) entries += centroids_.sparse.row(label).size();
-  const bool all = entries >= centroids_.sparse.cols;
-  columns_.resize(all ? width_ : D_);
-  std::iota(columns_.begin(), columns_.end(), 0);
-  if (all) return;  // to look for those without any label would cost more than it saves
-  for (const int32_t label : labels) {
-    for (const uint32_t column : centroids_.sparse.row(label).columns) {
-      if (seen_[column]) continue;
-      seen_[column] = 1;
-      columns_.push_back(static_cast<uint32_t>(D_ + column));
+void NodeSplitter::number_columns() {
+  const Csr& sparse = centroids_.sparse;
+  starts_.assign(1, 0);
+  for (const int32_t label : labels_) starts_.push_back(starts_.back() + sparse.row(label).size());
+  numbered_ = starts_.back() < sparse.cols;
+  width_ = dense_width_ + sparse.cols;
+  columns_.clear();
+  if (!numbered_) return;  // the node may well have all columns
+  uint32_t numbers = 0;
+  for (const int32_t label : labels_) {
+    for (const uint32_t column : sparse.row(label).columns) {
+      uint32_t& number = number_of_[column];
+      if (number == 0) number = ++numbers;
+      columns_.push_back(number - 1);
     }
   }
-  for (size_t i = D_; i < columns_.size(); ++i) seen_[columns_[i] - D_] = 0;
+  for (const int32_t label : labels_) {
+    for (const uint32_t column : sparse.row(label).columns) number_of_[column] = 0;
+  }
+  width_ = dense_width_ + numbers;
 }
 
-void NodeSplitter::point_apart(int32_t from, int32_t to) {
-  for (const uint32_t column : columns_) direction_[column] = 0;
+void NodeSplitter::point_apart(size_t from, size_t to) {
+  std::fill_n(direction_.data(), width_, 0.0F);
   add_label(to, 1, direction_.data());
   add_label(from, -1, direction_.data());
 }
 
 // unit(sum of the right half) - unit(sum of the left half)
-void NodeSplitter::point_between_halves(std::span<const int32_t> labels) {
-  const size_t sums = chunk_count(labels.size(), labels_per_sum(labels.size()));
-  sum_halves(labels, sums);
+void NodeSplitter::point_between_halves() {
+  sum_halves();
+  const float* sums = sums_[0].data();
   using Pair = std::array<double, 2>;
-  std::vector<Pair> squares(chunk_count(columns_.size(), kColumnsPerChunk));
-  pool_.for_chunks(columns_.size(), kColumnsPerChunk, [&](size_t chunk, size_t begin, size_t end) {
+  std::vector<Pair> squares(chunk_count(width_, kColumnsPerChunk));
+  pool_.for_chunks(width_, kColumnsPerChunk, [&](size_t chunk, size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      for (const size_t side : {kLeft, kRight}) {
-        const size_t place = side * width_ + columns_[i];
-        float& total = sums_[0][place];
-        for (size_t s = 1; s < sums; ++s) total += std::exchange(sums_[s][place], 0.0F);
-        squares[chunk][side] += static_cast<double>(total) * total;
-      }
+      const double left = sums[i], right = sums[width_ + i];
+      squares[chunk][kLeft] += left * left;
+      squares[chunk][kRight] += right * right;
     }
   });
   Pair square{};
@@ -119,59 +113,94 @@ void NodeSplitter::point_between_halves(std::span<const int32_t> labels) {
   }
   const float left = one_over(std::sqrt(square[kLeft]));
   const float right = one_over(std::sqrt(square[kRight]));
-  pool_.for_chunks(columns_.size(), kColumnsPerChunk, [&](size_t, size_t begin, size_t end) {
+  pool_.for_chunks(width_, kColumnsPerChunk, [&](size_t, size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      float* sum = sums_[0].data() + columns_[i];
-      direction_[columns_[i]] = right * sum[width_] - left * sum[0];
-      sum[0] = sum[width_] = 0;
+      direction_[i] = right * sums[width_ + i] - left * sums[i];
     }
   });
 }
 
-void NodeSplitter::sum_halves(std::span<const int32_t> labels, size_t chunks) {
-  while (sums_.size() < chunks) sums_.emplace_back(2 * width_);
-  pool_.for_chunks(labels.size(), labels_per_sum(labels.size()),
-                   [&](size_t chunk, size_t begin, size_t end) {
-                     float* sums = sums_[chunk].data();
-                     for (size_t i = begin; i < end; ++i) {
-                       add_label(labels[i], 1, sums + right_[i] * width_);
-                     }
-                   });
+// Moves the labels that changed sides from one sum to the other, or sums anew if all of them did.
+// The first chunk of labels adds to the sums as they stand, the others to vectors of their own.
+void NodeSplitter::sum_halves() {
+  const bool anew = changed_.size() == labels_.size();
+  const size_t grain = labels_per_sum(changed_.size());
+  const size_t chunks = chunk_count(changed_.size(), grain);
+  while (sums_.size() < chunks) sums_.emplace_back(2 * direction_.size());
+  pool_.for_chunks(changed_.size(), grain, [&](size_t chunk, size_t begin, size_t end) {
+    float* sums = sums_[chunk].data();
+    if (anew || chunk > 0) std::fill_n(sums, 2 * width_, 0.0F);
+    for (size_t i = begin; i < end; ++i) {
+      const size_t side = right_[changed_[i]];
+      add_label(changed_[i], 1, sums + side * width_);
+      if (!anew) add_label(changed_[i], -1, sums + (1 - side) * width_);
+    }
+  });
+  if (chunks == 1) return;
+  pool_.for_chunks(2 * width_, kColumnsPerChunk, [&](size_t, size_t begin, size_t end) {
+    for (size_t chunk = 1; chunk < chunks; ++chunk) {
+      for (size_t i = begin; i < end; ++i) sums_[0][i] += sums_[chunk][i];
+    }
+  });
 }
 
-// Whether any label changed sides.
-bool NodeSplitter::halve(std::span<const int32_t> labels) {
-  const size_t n = labels.size();
+void NodeSplitter::halve() {
+  const size_t n = labels_.size();
   scores_.resize(n);
   pool_.for_chunks(n, kLabelsPerChunk, [&](size_t, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) scores_[i] = score(labels[i]);
+    for (size_t i = begin; i < end; ++i) scores_[i] = score(i);
   });
-  places_.resize(n);
-  std::iota(places_.begin(), places_.end(), 0);
-  const auto middle = places_.begin() + static_cast<ptrdiff_t>(n / 2);
-  std::nth_element(places_.begin(), middle, places_.end(), [&](uint32_t a, uint32_t b) {
+  std::vector<uint32_t> places(n);
+  std::iota(places.begin(), places.end(), 0);
+  const auto middle = places.begin() + static_cast<ptrdiff_t>(n / 2);
+  std::nth_element(places.begin(), middle, places.end(), [&](uint32_t a, uint32_t b) {
     return scores_[a] != scores_[b] ? scores_[a] < scores_[b] : a < b;  // places rise with ids
   });
-  before_.swap(right_);
-  right_.assign(n, 1);
-  for (auto place = places_.begin(); place != middle; ++place) right_[*place] = 0;
-  return right_ != before_;
-}
-
-void NodeSplitter::add_label(int32_t label, float factor, float* vector) const {
-  const float* dense = dense_.data() + label * D_;
-  for (size_t d = 0; d < D_; ++d) vector[d] += factor * dense[d];
-  const CsrRow terms = centroids_.sparse.row(label);
-  for (size_t i = 0; i < terms.size(); ++i) {
-    vector[D_ + terms.columns[i]] += factor * terms.values[i];
+  std::vector<uint8_t> right(n, 1);
+  for (auto place = places.begin(); place != middle; ++place) right[*place] = 0;
+  right.swap(right_);
+  changed_.clear();
+  for (uint32_t i = 0; i < n; ++i) {
+    if (right.empty() || right[i] != right_[i]) changed_.push_back(i);
   }
 }
 
-float NodeSplitter::score(int32_t label) const {
-  float sum = dot(dense_.data() + label * D_, direction_.data(), D_);
-  const float* direction = direction_.data() + D_;
-  const CsrRow terms = centroids_.sparse.row(label);
-  for (size_t i = 0; i < terms.size(); ++i) sum += direction[terms.columns[i]] * terms.values[i];
+void NodeSplitter::reorder(std::span<int32_t> labels) const {
+  std::vector<int32_t> halves;
+  halves.reserve(labels.size());
+  for (const size_t side : {kLeft, kRight}) {
+    for (size_t i = 0; i < labels.size(); ++i) {
+      if (right_[i] == side) halves.push_back(labels[i]);
+    }
+  }
+  std::copy(halves.begin(), halves.end(), labels.begin());
+}
+
+CsrRow NodeSplitter::terms(size_t place) const {
+  CsrRow row = centroids_.sparse.row(labels_[place]);
+  if (numbered_) row.columns = {columns_.data() + starts_[place], row.size()};
+  return row;
+}
+
+void NodeSplitter::add_label(size_t place, float factor, float* vector) const {
+  if (dense_width_ > 0) {
+    const float* dense = centroids_.dense.span<float>().data() + labels_[place] * dense_width_;
+    for (size_t d = 0; d < dense_width_; ++d) vector[d] += factor * dense[d];
+  }
+  const CsrRow row = terms(place);
+  float* sparse = vector + dense_width_;
+  for (size_t i = 0; i < row.size(); ++i) sparse[row.columns[i]] += factor * row.values[i];
+}
+
+float NodeSplitter::score(size_t place) const {
+  float sum = 0;
+  if (dense_width_ > 0) {
+    const float* dense = centroids_.dense.span<float>().data() + labels_[place] * dense_width_;
+    sum = dot(dense, direction_.data(), dense_width_);
+  }
+  const CsrRow row = terms(place);
+  const float* sparse = direction_.data() + dense_width_;
+  for (size_t i = 0; i < row.size(); ++i) sum += sparse[row.columns[i]] * row.values[i];
   return sum;
 }
 

@@ -1,8 +1,9 @@
 // One split of a set of labels into two halves, and the memory to do it (see balanced_clusters.h).
 //
-// All vectors here have D + V places: the dense part of a centroid, then its sparse part spread
-// out. Only the columns that some label of the node has are ever looked at, so that the many small
-// nodes deep in the tree do not pay for the whole vocabulary.
+// All vectors here are the dense part of a centroid followed by its sparse part spread out. A small
+// node numbers the columns that its labels have anew, and its vectors have only these: most nodes
+// of a tree are small, and must not pay for the whole vocabulary at every step. The sums of the
+// halves are kept from one iteration to the next: soon only few labels change sides.
 #pragma once
 
 #include <cstddef>
@@ -31,28 +32,34 @@ class NodeSplitter {
   void split(std::span<int32_t> labels, const Random& random);
 
  private:
-  void find_columns(std::span<const int32_t> labels);
-  void point_apart(int32_t from, int32_t to);
-  void point_between_halves(std::span<const int32_t> labels);
-  void sum_halves(std::span<const int32_t> labels, size_t chunks);
-  bool halve(std::span<const int32_t> labels);
+  void number_columns();
+  void point_apart(size_t from, size_t to);
+  void point_between_halves();
+  void sum_halves();
+  void halve();
+  void reorder(std::span<int32_t> labels) const;
 
-  void add_label(int32_t label, float factor, float* vector) const;
-  float score(int32_t label) const;
+  CsrRow terms(size_t place) const;
+  void add_label(size_t place, float factor, float* vector) const;
+  float score(size_t place) const;
 
   const LabelCentroids& centroids_;
   int most_iterations_;
   ThreadPool& pool_;
-  std::span<const float> dense_;  // [L, D]
-  size_t D_;
-  size_t width_;                            // D + V
-  std::vector<uint8_t> seen_;               // [V], zero between splits
-  std::vector<uint32_t> columns_;           // of the node
+  size_t dense_width_;                      // D
   AlignedBuffer<float> direction_;          // [D + V]
-  std::vector<AlignedBuffer<float>> sums_;  // a chunk of labels: left, right [2, D + V]; zero again
-  std::vector<float> scores_;               // [n]
-  std::vector<uint32_t> places_;            // [n]
-  std::vector<uint8_t> right_, before_;     // [n]: 1 if the label is in the right half
+  std::vector<AlignedBuffer<float>> sums_;  // left, right [2, D + V]: of all, of chunks 1, 2 ...
+  std::vector<uint32_t> number_of_;         // [V], from 1; zero between splits
+
+  // Of the node in work:
+  std::span<const int32_t> labels_;  // [n]; a label's place is its index here
+  size_t width_ = 0;                 // of vectors: D and the numbered columns, or all V
+  bool numbered_ = false;            // whether columns have new numbers
+  std::vector<size_t> starts_;       // [n + 1]: where in columns_ a label's terms begin
+  std::vector<uint32_t> columns_;    // the new numbers
+  std::vector<float> scores_;        // [n]
+  std::vector<uint8_t> right_;       // [n]: 1 if the label is in the right half
+  std::vector<uint32_t> changed_;    // the places that changed sides; all of them at first
 };
 
 }  // namespace elias

@@ -23,6 +23,14 @@ bool by_blocks(const Settings& settings, int64_t L) {
 
 float bound_of(int64_t width) { return 1 / std::sqrt(static_cast<float>(width)); }
 
+// Every row lies within the edges, every edge leads to a label.
+bool is_sound(const LabelGraph& graph) {
+  return !graph.offsets.empty() && graph.offsets.front() == 0 &&
+         graph.offsets.back() == graph.edges() && std::ranges::is_sorted(graph.offsets) &&
+         std::ranges::all_of(graph.labels,
+                             [&](int64_t l) { return l >= 0 && l < graph.label_count; });
+}
+
 void fill(TensorView weights, float value) {
   const auto all = weights.span<float>();
   std::fill(all.begin(), all.end(), value);
@@ -227,19 +235,24 @@ void Network::save(SafetensorsWriter& writer) const {
   writer.add<int32_t>("graph.labels", graph_.labels);
 }
 
-void Network::load(const Context& context, const SafetensorsFile& file) {
-  if (file.tensors().contains("graph.offsets")) {
+void Network::load(const Context& context, const Rates& rates, const SafetensorsFile& file) {
+  const auto has = [&](const char* name) { return file.tensors().contains(name); };
+  if (has("graph.offsets")) {
     const auto offsets = file.vector<int64_t>("graph.offsets");
     const auto graph_labels = file.vector<int32_t>("graph.labels");
     graph_.label_count = labels();
     graph_.offsets.assign(offsets.begin(), offsets.end());
     graph_.labels.assign(graph_labels.begin(), graph_labels.end());
+    if (!is_sound(graph_)) {
+      throw InputError("{}: its label graph is damaged: remove it to start anew", file.name());
+    }
     make_clusters(graph_.clusters());
     edge_scores_.assign(static_cast<size_t>(graph_.edges()), 1.0F);
+    if (has("edges.weights")) make_edges();
   }
+  begin_stage(rates);
   for (Parameter* parameter : all_but_edges()) parameter->load(file);
-  if (!file.tensors().contains("edges.weights")) return;
-  make_edges();
+  if (!edges_) return;
   edges_->load(file);
   refresh_edges(context);
 }

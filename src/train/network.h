@@ -65,7 +65,8 @@ class Network {
   void average(const Context& context);
 
   void save(SafetensorsWriter& writer) const;
-  void load(const Context& context, const SafetensorsFile& file);
+  /// `rates` are those of the stage the file was saved in, which it does not hold.
+  void load(const Context& context, const Rates& rates, const SafetensorsFile& file);
 
  private:
   struct Layer {

@@ -41,6 +41,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+bool is_below(int64_t value, int64_t end) { return value >= 0 && value < end; }
+
 Csr first_rows(const Csr& matrix, size_t rows) {
   rows = std::min(rows, matrix.rows());
   Csr first;
@@ -93,12 +95,16 @@ class Trainer {
   void average_if_due(int64_t step, int64_t steps);
   void end_epoch(double seconds);
   void evaluate_and_keep(ordered_json& fields);
+  SearchSettings search_settings(float gamma) const;
   float best_gamma(const PredictorWeights& weights);
   Evaluation evaluate_on(const Csr& features, const Csr& labels, const PredictorWeights& weights,
                          float gamma);
   void report_progress();
+  std::vector<int64_t> run_numbers() const;
   void save();
   void load(const SafetensorsFile& file);
+  bool has_batch(const Position& position) const;
+  bool index_fits_stage() const;
 
   const Context& context_;
   const Settings& settings_;
@@ -219,13 +225,11 @@ Outcome Trainer::run_epoch(int64_t steps) {
     if (network_.has_index()) parents_ = label_parents(network_.graph_view());
   }
   while (position_.batch < batches()) {
-    // Gradients that wait for their step are in no checkpoint.
-    const bool between_steps = position_.batch % settings_.accumulation == 0;
-    if (between_steps && hooks_.stop()) {
+    if (hooks_.stop()) {
       save();
       return Outcome::kStopped;
     }
-    if (between_steps && hooks_.checkpoint_due()) save();
+    if (hooks_.checkpoint_due()) save();
     run_batch(order, steps);
     ++position_.batch;
     report_progress();
@@ -275,14 +279,18 @@ void Trainer::end_epoch(double seconds) {
 // --- held-out points
 // ------------------------------------------------------------------------------
 
+// A model of few labels has fewer clusters than the beam, or labels than the shortlist.
+SearchSettings Trainer::search_settings(float gamma) const {
+  return {.alpha = settings_.alpha,
+          .beam = std::min(settings_.beam, settings_.clusters),
+          .shortlist = std::min(settings_.shortlist, network_.labels()),
+          .gamma = gamma};
+}
+
 Evaluation Trainer::evaluate_on(const Csr& features, const Csr& labels,
                                 const PredictorWeights& weights, float gamma) {
-  const SearchSettings search{.alpha = settings_.alpha,
-                              .beam = settings_.beam,
-                              .shortlist = settings_.shortlist,
-                              .gamma = gamma};
   constexpr int64_t kDeepest = 100;
-  const Predictor predictor(context_, weights, search);
+  const Predictor predictor(context_, weights, search_settings(gamma));
   const Csr predictions =
       predict_all(context_, predictor, features, std::min<int64_t>(kDeepest, network_.labels()));
   return evaluate(labels, predictions, nullptr, {}, context_.pool());
@@ -322,10 +330,7 @@ void Trainer::evaluate_and_keep(ordered_json& fields) {
   if (!last_stage() || (held_out && score <= best_)) return;
   best_ = score;
   hooks_.keep({.weights = weights,
-               .search = {.alpha = settings_.alpha,
-                          .beam = settings_.beam,
-                          .shortlist = settings_.shortlist,
-                          .gamma = gamma},
+               .search = search_settings(gamma),
                .stage1_clusters = cluster_of_});
   fields["kept"] = true;
 }
@@ -350,8 +355,25 @@ void Trainer::report_progress() {
                    .share = static_cast<double>(done) / static_cast<double>(all)});
 }
 
+// What tells the checkpoints of two runs apart, beyond the shapes of their parameters.
+std::vector<int64_t> Trainer::run_numbers() const {
+  std::vector<int64_t> numbers = {static_cast<int64_t>(settings_.seed),
+                                  settings_.batch,
+                                  settings_.accumulation,
+                                  settings_.clusters,
+                                  points(),
+                                  static_cast<int64_t>(data_.features.nonzeros()),
+                                  static_cast<int64_t>(data_.labels.nonzeros())};
+  for (const Stage& each : stages_) {
+    numbers.insert(numbers.end(), {static_cast<int64_t>(each.kind), each.epochs});
+  }
+  return numbers;
+}
+
 void Trainer::save() {
   SafetensorsWriter writer;
+  const std::vector<int64_t> run = run_numbers();
+  writer.add<int64_t>("run", run);
   network_.save(writer);
   writer.add<int32_t>("cluster_of", cluster_of_);
   writer.add<int32_t>("parents", parents_);
@@ -366,18 +388,22 @@ void Trainer::save() {
 }
 
 void Trainer::load(const SafetensorsFile& file) {
-  network_.load(context_, file);
-  const auto clusters = file.vector<int32_t>("cluster_of");
-  const auto parents = file.vector<int32_t>("parents");
+  const auto refuse = [&] {
+    throw InputError("{}: is not a checkpoint of this run: remove it to start anew", file.name());
+  };
+  file.verify_checksum();
+  if (!std::ranges::equal(file.vector<int64_t>("run"), run_numbers())) refuse();
   const auto counts = file.vector<int64_t>("position");
   const auto sums = file.vector<double>("sums");
-  if (counts.size() != 6 || sums.size() != 4 || counts[0] < 0 ||
-      counts[0] >= static_cast<int64_t>(stages_.size())) {
-    throw InputError("{}: is not a checkpoint of this run: remove it to start anew", file.name());
-  }
+  if (counts.size() != 6 || sums.size() != 4) refuse();
+  position_ = {.stage = counts[0], .epoch = counts[1], .batch = counts[2]};
+  if (!has_batch(position_)) refuse();
+  network_.load(context_, stage().rates, file);
+  const auto clusters = file.vector<int32_t>("cluster_of");
+  const auto parents = file.vector<int32_t>("parents");
   cluster_of_.assign(clusters.begin(), clusters.end());
   parents_.assign(parents.begin(), parents.end());
-  position_ = {.stage = counts[0], .epoch = counts[1], .batch = counts[2]};
+  if (!index_fits_stage()) refuse();
   epoch_sums_ = {.points = counts[3],
                  .on_p = sums[0],
                  .on_z = sums[1],
@@ -385,6 +411,25 @@ void Trainer::load(const SafetensorsFile& file) {
                  .positives = counts[4],
                  .missed = counts[5]};
   best_ = sums[3];
+}
+
+bool Trainer::has_batch(const Position& position) const {
+  return is_below(position.stage, static_cast<int64_t>(stages_.size())) &&
+         is_below(position.epoch, stages_[position.stage].epochs) &&
+         is_below(position.batch, batches());
+}
+
+bool Trainer::index_fits_stage() const {
+  if (network_.has_index() != (stage().kind != StageKind::kOva) ||
+      network_.has_learned_edges() != (stage().kind == StageKind::kStage2)) {
+    return false;
+  }
+  if (!network_.has_index()) return cluster_of_.empty() && parents_.empty();
+  const int64_t C = network_.graph().clusters();
+  const auto L = static_cast<size_t>(network_.labels());
+  return C == settings_.clusters && cluster_of_.size() == L && parents_.size() == L &&
+         std::ranges::all_of(cluster_of_, [&](int64_t c) { return is_below(c, C); }) &&
+         std::ranges::all_of(parents_, [&](int64_t c) { return is_below(c + 1, C + 1); });
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "base/errors.h"
 #include "base/hash.h"
@@ -39,12 +41,33 @@ std::string checksum_of(std::string text, size_t digits) {
   return fmt::format("{:016x}", hash_bytes(text));
 }
 
+// A number that is not whole, or too large, would be converted in silence.
+int64_t whole(const Json& json, const char* key, const std::string& path) {
+  const Json& value = json.at(key);
+  const bool fits =
+      value.is_number_integer() &&
+      !(value.is_number_unsigned() && value.get<uint64_t>() > std::numeric_limits<int64_t>::max());
+  if (fits) return value.get<int64_t>();
+  throw InputError("{}: \"{}\" is {}, not a whole number: copy the model again", path, key,
+                   shown(value.dump()));
+}
+
+float real(const Json& json, const char* key, const std::string& path) {
+  const Json& value = json.at(key);
+  const double number = value.is_number() ? value.get<double>() : NAN;
+  if (std::abs(number) <= double{std::numeric_limits<float>::max()}) {
+    return static_cast<float>(number);
+  }
+  throw InputError("{}: \"{}\" is {}, not a number: copy the model again", path, key,
+                   shown(value.dump()));
+}
+
 void check_version(const Json& json, const std::string& path) {
   if (json.at("format").get<std::string>() != kFormat) {
     throw InputError("{}: holds {}, not {}: give the folder that 'elias fit' wrote", path,
                      shown(json.at("format").get<std::string>()), kFormat);
   }
-  const auto version = json.at("version").get<int64_t>();
+  const auto version = whole(json, "version", path);
   if (version > kVersion) {
     throw InputError(
         "{}: the model has format version {}, and this program reads versions up to {}: update "
@@ -67,26 +90,26 @@ ModelConfig from_json(const Json& json, const std::string& path) {
   ModelConfig config;
   config.method = json.at("method").get<std::string>();
   const Json& sizes = json.at("sizes");
-  config.features = sizes.at("features").get<int64_t>();
-  config.width = sizes.at("width").get<int64_t>();
-  config.layers = sizes.at("layers").get<int64_t>();
-  config.clusters = sizes.at("clusters").get<int64_t>();
-  config.labels = sizes.at("labels").get<int64_t>();
-  config.points = sizes.at("points").get<uint64_t>();
+  config.features = whole(sizes, "features", path);
+  config.width = whole(sizes, "width", path);
+  config.layers = whole(sizes, "layers", path);
+  config.clusters = whole(sizes, "clusters", path);
+  config.labels = whole(sizes, "labels", path);
+  config.points = static_cast<uint64_t>(whole(sizes, "points", path));
   const auto* const naming =
       std::find(kNamings.begin(), kNamings.end(), json.at("label_naming").get<std::string>());
   config.naming = static_cast<LabelNaming>(naming - kNamings.begin());
   if (config.has_index()) {
     const Json& search = json.at("search");
-    config.search = {.alpha = search.at("alpha").get<float>(),
-                     .beam = search.at("beam").get<int64_t>(),
-                     .shortlist = search.at("shortlist").get<int64_t>(),
-                     .gamma = search.at("gamma").get<float>()};
+    config.search = {.alpha = real(search, "alpha", path),
+                     .beam = whole(search, "beam", path),
+                     .shortlist = whole(search, "shortlist", path),
+                     .gamma = real(search, "gamma", path)};
   }
   config.training = json.at("training");
   for (const auto& [name, file] : json.at("files").items()) {
-    config.files.push_back(
-        {name, file.at("bytes").get<uint64_t>(), file.at("checksum").get<std::string>()});
+    config.files.push_back({name, static_cast<uint64_t>(whole(file, "bytes", path)),
+                            file.at("checksum").get<std::string>()});
   }
   const auto known_file = [](const ModelFile& file) {
     return std::find(kFiles.begin(), kFiles.end(), file.name) != kFiles.end();

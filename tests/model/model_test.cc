@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/hash.h"
 #include "tests/model/tiny_model.h"
 #include "tests/temporary_folder.h"
 #include "text/tfidf_fitter.h"
@@ -226,6 +227,36 @@ TEST_F(ModelTest, WhatIsNoModelIsRefusedWithASentence) {
   expect_refused(folder("m"), HasSubstr("config.json: is damaged"));
   replace_content(path, good);
   EXPECT_EQ(Model::load(folder("m"), context_).labels(), 40U);
+}
+
+// As the format has it: the hash of the text with the checksum's digits as zeros.
+std::string with_checksum(std::string text) {
+  const std::string field = "\"checksum\": \"";
+  const size_t digits = text.rfind(field) + field.size();
+  text.replace(digits, 16, 16, '0');
+  return text.replace(digits, 16, fmt::format("{:016x}", hash_bytes(text)));
+}
+
+TEST_F(ModelTest, NumbersThatAreNoneAreRefusedEvenWithTheRightChecksum) {
+  const TinyModel tiny({});
+  write_model(folder("m"), parts_of(tiny), LabelStorage::kFloat32);
+  const std::string path = folder("m/config.json");
+  const std::string good = content_of(path);
+  EXPECT_EQ(with_checksum(good), good);
+  const auto refused = [&](const std::string& from, const std::string& to,
+                           const std::string& message) {
+    std::string text = good;
+    replace_content(path, with_checksum(text.replace(text.find(from), from.size(), to)));
+    expect_refused(folder("m"), AllOf(HasSubstr("config.json: "), HasSubstr(message)));
+  };
+  refused("\"beam\": 3", "\"beam\": 2.5", "\"beam\" is '2.5', not a whole number");
+  refused("\"labels\": 40", "\"labels\": 1e300", "not a whole number");
+  refused("\"labels\": 40", "\"labels\": 18446744073709551615", "not a whole number");
+  refused("\"labels\": 40", "\"labels\": 0", "a size of 0 cannot be");
+  refused("\"alpha\": 0.1", "\"alpha\": 1e300", "\"alpha\" is '1e+300', not a number");
+  refused("\"alpha\": 0.1", "\"alpha\": \"x\"", "not a number");
+  refused("\"elias\"", "\"other\"", "of a kind that is not known here: update elias");
+  refused("labels.txt", "../secret", "of a kind that is not known here");
 }
 
 // Bad content that was written so, checksums and all.

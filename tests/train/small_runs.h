@@ -46,7 +46,6 @@ inline Settings small_settings() {
   settings.warm_epochs = 1;
   settings.stage1_epochs = 2;
   settings.stage2_epochs = 3;
-  settings.evaluate_every = 1;
   settings.stage1_rates = {.encoder = 2e-3F, .clusters = 5e-3F, .labels = 5e-3F, .edges = 0};
   settings.stage2_rates = {.encoder = 1e-3F, .clusters = 1e-3F, .labels = 5e-3F, .edges = 5e-2F};
   return settings;

@@ -51,8 +51,7 @@ struct Options {
   double checkpoint_minutes = 5;
 };
 
-// --- signals
-// --------------------------------------------------------------------------------------
+// --- signals -------------------------------------------------------------------------------------
 
 std::atomic<int> stop_signal{0};
 
@@ -65,8 +64,7 @@ void stop_between_batches_on_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, ask_to_stop);
 }
 
-// --- settings
-// -------------------------------------------------------------------------------------
+// --- settings ------------------------------------------------------------------------------------
 
 ordered_json read_settings_file(const std::string& path) {
   std::ifstream file(path);
@@ -102,8 +100,7 @@ Settings given_settings(const Options& options) {
   return settings;
 }
 
-// --- the run
-// --------------------------------------------------------------------------------------
+// --- the run -------------------------------------------------------------------------------------
 
 void write_candidate(const std::string& folder, const Candidate& candidate,
                      const TrainingPoints& points, const Settings& settings, LabelStorage storage) {
@@ -192,6 +189,7 @@ void run_fit(const Options& options, const Global& global) {
   const Context context(pool);
   const TrainingPoints points = read_training_points(
       {options.train, options.dev, options.data.read_options()}, std::move(labels), settings, pool);
+  check_label_names(points.labels);  // now, rather than when the model is written
   fmt::print("{}", fit_summary(options.train, points, settings));
   const MemoryEstimate estimate = estimate_memory(settings, points.sizes);
   fmt::print("{}", memory_line(estimate, settings, machine_memory()));

@@ -121,8 +121,7 @@ class Trainer {
   double best_ = -1;  // nDCG@5 of what was kept last
 };
 
-// --- what stages stand on
-// -------------------------------------------------------------------------
+// --- what stages stand on ------------------------------------------------------------------------
 
 void Trainer::begin_stage() {
   const auto start = Clock::now();
@@ -205,8 +204,7 @@ void Trainer::build_graph() {
   network_.set_graph(context_, std::move(built.graph), values);
 }
 
-// --- epochs and batches
-// ---------------------------------------------------------------------------
+// --- epochs and batches --------------------------------------------------------------------------
 
 Outcome Trainer::run_stage() {
   const int64_t steps = batches() * stage().epochs;
@@ -276,8 +274,7 @@ void Trainer::end_epoch(double seconds) {
   hooks_.log("epoch", fields);
 }
 
-// --- held-out points
-// ------------------------------------------------------------------------------
+// --- held-out points -----------------------------------------------------------------------------
 
 // A model of few labels has fewer clusters than the beam, or labels than the shortlist.
 SearchSettings Trainer::search_settings(float gamma) const {
@@ -335,8 +332,7 @@ void Trainer::evaluate_and_keep(ordered_json& fields) {
   fields["kept"] = true;
 }
 
-// --- what others see
-// ------------------------------------------------------------------------------
+// --- what others see -----------------------------------------------------------------------------
 
 void Trainer::report_progress() {
   int64_t done = 0;

@@ -103,6 +103,11 @@ std::vector<size_t> labelled_rows(const Csr& labels) {
   return rows;
 }
 
+/// A target is a probability: more than fully relevant counts as fully.
+void clamp_relevances(Csr& labels) {
+  for (float& value : labels.values) value = std::min(value, 1.0F);
+}
+
 DataSizes sizes_of(const Csr& features, const Csr& labels) {
   const auto points = static_cast<double>(labels.rows());
   return {.points = static_cast<int64_t>(labels.rows()),
@@ -188,6 +193,7 @@ TrainingPoints read_training_points(const TrainingFiles& files, LabelSpace label
       points.unlabelled > 0 ? select_rows(train.features, rows) : std::move(train.features);
   data.labels = points.unlabelled > 0 ? select_rows(train.labels, rows) : std::move(train.labels);
   data.labels.cols = points.labels.size();  // the second file may have brought more
+  clamp_relevances(data.labels);
   points.sizes = sizes_of(data.features, data.labels);
   require_labels(points, train.info.name);
   resolve(settings, points.sizes);

@@ -194,31 +194,34 @@ TEST_F(ExplorationTest, ShortlistsAreThoseOfTheSearch) {
   }
 }
 
-// The sum over all paths that were taken of their weight times their log score, whose derivative
-// the two gradients are. `logits` [N, C] and `edge_logs` [E] are in double.
-struct PathSum {
-  const Batch& batch;
-  const Explored& explored;
-  double positive_weight;
+// A path that was taken, and what its log score counts.
+struct WeightedPath {
+  size_t point, cluster, edge;
+  double weight;
+};
 
-  // Calls use(point, cluster, edge, weight) for every path.
-  template <typename Use>
-  void for_each_path(const Use& use) const {
+// The sum over all paths that were taken of their weight times their log score, whose derivative
+// the two gradients are.
+struct PathSum {
+  PathSum(const Batch& own, const Explored& explored, double positive_weight) : batch(own) {
     const Shortlists& lists = explored.shortlists;
     for (size_t i = 0; i < kPoints; ++i) {
       const auto clusters = explored.list(i);
+      const auto add = [&](int32_t slot, int32_t edge, double weight) {
+        paths.push_back(
+            {i, static_cast<size_t>(clusters[slot]), static_cast<size_t>(edge), weight});
+      };
       for (size_t k = 0; k < static_cast<size_t>(lists.counts[i]); ++k) {
-        use(i, clusters[lists.row<int32_t>(lists.slots, i)[k]],
-            lists.row<int32_t>(lists.edges, i)[k], double{lists.row<float>(lists.dlog_yhat, i)[k]});
+        add(lists.row<int32_t>(lists.slots, i)[k], lists.row<int32_t>(lists.edges, i)[k],
+            double{lists.row<float>(lists.dlog_yhat, i)[k]});
       }
       const auto best =
           reference::explore(batch.own.view(), clusters, batch.scores_of(i, clusters));
-      const CsrRow own = batch.labels().row(i);
-      for (size_t j = 0; j < own.size(); ++j) {
-        const auto path = best.find(static_cast<int32_t>(own.columns[j]));
+      const CsrRow row = batch.labels().row(i);
+      for (size_t j = 0; j < row.size(); ++j) {
+        const auto path = best.find(static_cast<int32_t>(row.columns[j]));
         if (path == best.end()) continue;
-        use(i, clusters[path->second.slot], path->second.edge,
-            -positive_weight * double{own.values[j]});
+        add(path->second.slot, path->second.edge, -positive_weight * double{row.values[j]});
       }
     }
   }
@@ -226,16 +229,19 @@ struct PathSum {
   double of_logits(const std::vector<double>& logits) const {
     const auto scores = reference::softmax_clamp(logits, kClusters, double{batch.clusters.alpha});
     double sum = 0;
-    for_each_path([&](size_t i, int32_t cluster, int32_t, double weight) {
-      sum += weight * std::log(scores.s[i * kClusters + static_cast<size_t>(cluster)]);
-    });
+    for (const WeightedPath& path : paths) {
+      sum += path.weight * std::log(scores.s[path.point * kClusters + path.cluster]);
+    }
     return sum;
   }
   std::vector<double> of_edges() const {
     std::vector<double> sums(batch.own.scores.size());
-    for_each_path([&](size_t, int32_t, int32_t edge, double weight) { sums[edge] += weight; });
+    for (const WeightedPath& path : paths) sums[path.edge] += path.weight;
     return sums;
   }
+
+  const Batch& batch;
+  std::vector<WeightedPath> paths;
 };
 
 TEST_F(ExplorationTest, GradientsAreThoseOfThePathSum) {
@@ -256,7 +262,7 @@ TEST_F(ExplorationTest, GradientsAreThoseOfThePathSum) {
                                               dlogits);
         explored.exploration.edge_gradient(context_, batch.own.view(), explored.shortlists,
                                            dedges.span<float>());
-        const PathSum sum{batch, explored, double{weight}};
+        const PathSum sum(batch, explored, double{weight});
         expect_gradient([&](const std::vector<double>& at) { return sum.of_logits(at); },
                         values_of<double>(batch.logits), values_of<double>(dlogits), 1e-6, 2e-5);
         expect_near(dedges, sum.of_edges(), 1e-6);
@@ -287,7 +293,7 @@ TEST_F(ExplorationTest, BatchesDoNotShow) {
   both.shortlists.dlog_yhat = random_floats({kPoints, 30}, 8);
   Tensor dlogits({kPoints, kClusters}, DType::kFloat32);
   both.exploration.cluster_gradient(context_, second.clusters, both.shortlists, dlogits);
-  const PathSum sum{second, both, 0};  // the weight of the first batch is forgotten
+  const PathSum sum(second, both, 0);  // the weight of the first batch is forgotten
   expect_gradient([&](const std::vector<double>& at) { return sum.of_logits(at); },
                   values_of<double>(second.logits), values_of<double>(dlogits), 1e-6, 2e-5);
 }

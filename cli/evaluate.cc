@@ -199,19 +199,14 @@ FileEvaluation evaluate_file(const std::string& path, const Options& options, Re
 FileEvaluation evaluate_model(const Options& options, Reference& reference, ThreadPool& pool) {
   const Context context(pool);
   const Model model = Model::load(options.model, context);
-  reference.labels = model.label_space();
-  Dataset test = read_dataset(options.test, options.data.read_options(), reference.labels, pool);
-  check_points(test.info, model);
-  const Csr features = model_features(test.info, test.texts, std::move(test.features), model, pool);
-  const auto counts = model.label_counts();
+  TestPoints test = read_test_points(options.test, options.data.read_options(), model, pool);
+  reference.labels = std::move(test.space);
   reference.truth = {.labels = std::move(test.labels), .promised = {}};
-  reference.training = Training{.points = model.points(),
-                                .counts = {counts.begin(), counts.end()},
-                                .propensity = propensity_from_name(options.propensity)};
+  reference.training = training_of(model, propensity_from_name(options.propensity));
   reference.known_labels = reference.labels.size();
   read_filter_pairs(options, reference);
   Csr scores =
-      predict_all(context, model.predictor(), features, options.evaluate.cutoffs.deepest());
+      predict_all(context, model.predictor(), test.features, options.evaluate.cutoffs.deepest());
   FileEvaluation file{.name = options.model, .filtered = 0, .unknown_labels = 0, .result = {}};
   file.filtered = remove_pairs(scores, reference.filter);
   file.result = evaluate(reference.truth.labels, scores, reference.trained(), options.evaluate,

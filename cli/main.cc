@@ -64,7 +64,9 @@ int run(int argc, char** argv) {
   elias::cli::add_convert(app, global);
   elias::cli::add_evaluate(app, global);
   elias::cli::add_fit(app, global);
+  elias::cli::add_inspect(app, global);
   elias::cli::add_predict(app, global);
+  elias::cli::add_prune(app, global);
   elias::cli::add_synth(app, global);
   elias::cli::add_tfidf(app, global);
   elias::cli::add_tokenize(app, global);

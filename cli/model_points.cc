@@ -32,4 +32,29 @@ Csr model_features(const SourceInfo& source, const TextRows& texts, Csr features
   return features;
 }
 
+TestPoints read_test_points(const std::string& path, const ReadOptions& reading, const Model& model,
+                            ThreadPool& pool) {
+  TestPoints points{.space = model.label_space(), .features = {}, .labels = {}};
+  Dataset data = read_dataset(path, reading, points.space, pool);
+  check_points(data.info, model);
+  points.features = model_features(data.info, data.texts, std::move(data.features), model, pool);
+  points.labels = std::move(data.labels);
+  return points;
+}
+
+Training training_of(const Model& model, const Propensity& propensity) {
+  const auto counts = model.label_counts();
+  return {
+      .points = model.points(), .counts = {counts.begin(), counts.end()}, .propensity = propensity};
+}
+
+Evaluation evaluate_on(const TestPoints& points, const Model& model, const Context& context) {
+  EvaluateOptions options;
+  options.groups = true;
+  const Csr scores =
+      predict_all(context, model.predictor(), points.features, options.cutoffs.deepest());
+  const Training training = training_of(model, propensity_from_name("default"));
+  return evaluate(points.labels, scores, &training, options, context.pool());
+}
+
 }  // namespace elias::cli

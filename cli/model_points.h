@@ -4,7 +4,9 @@
 #include <string>
 
 #include "data/csr.h"
+#include "data/label_space.h"
 #include "data/point_reader.h"
+#include "metrics/evaluate.h"
 #include "model/model.h"
 
 namespace elias::cli {
@@ -17,5 +19,21 @@ void check_points(const SourceInfo& source, const Model& model);
 /// features that it does not have.
 Csr model_features(const SourceInfo& source, const TextRows& texts, Csr features,
                    const Model& model, ThreadPool& pool);
+
+/// Points with their true labels.
+struct TestPoints {
+  LabelSpace space;  // ids as in the model; labels that it does not know come behind its own
+  Csr features;      // N x V
+  Csr labels;        // N x the labels of `space`
+};
+
+TestPoints read_test_points(const std::string& path, const ReadOptions& reading, const Model& model,
+                            ThreadPool& pool);
+
+/// What the model knows of its training data.
+Training training_of(const Model& model, const Propensity& propensity);
+
+/// The figures of the model on the points at the usual cut-offs, of all labels and by decile.
+Evaluation evaluate_on(const TestPoints& points, const Model& model, const Context& context);
 
 }  // namespace elias::cli

@@ -126,4 +126,28 @@ PrunedGraph top_edges(const LabelGraphView& graph, size_t most) {
   });
 }
 
+int64_t restore_best_edges(const LabelGraphView& graph, PrunedGraph& pruned) {
+  std::vector<int32_t> lost_to = label_parents(graph);  // the cluster to go back to; -1: none
+  for (const int32_t label : pruned.graph.labels) lost_to[label] = -1;
+
+  PrunedGraph result;
+  result.graph.label_count = graph.label_count;
+  size_t kept = 0;  // edges of `pruned` that were passed
+  for (int64_t c = 0; c < graph.clusters(); ++c) {
+    const auto row_end = static_cast<size_t>(pruned.graph.offsets[c + 1]);
+    for (int64_t edge = graph.offsets[c]; edge < graph.offsets[c + 1]; ++edge) {
+      const int32_t label = graph.labels[edge];
+      const bool is_kept = kept < row_end && pruned.graph.labels[kept] == label;
+      kept += is_kept;
+      if (!is_kept && lost_to[label] != c) continue;
+      result.graph.labels.push_back(label);
+      result.scores.push_back(graph.scores[edge]);
+    }
+    result.graph.offsets.push_back(result.graph.edges());
+  }
+  const int64_t restored = result.graph.edges() - pruned.graph.edges();
+  pruned = std::move(result);
+  return restored;
+}
+
 }  // namespace elias

@@ -59,4 +59,9 @@ PrunedGraph edges_above(const LabelGraphView& graph, float threshold);
 /// The `most` edges with the highest scores of each row, of equal ones those to the lower labels.
 PrunedGraph top_edges(const LabelGraphView& graph, size_t most);
 
+/// Gives each label that lost all of its edges its best one back (that of label_parents), so that
+/// whatever `graph` leads to stays within reach. `pruned` is part of `graph`. Returns how many
+/// edges came back.
+int64_t restore_best_edges(const LabelGraphView& graph, PrunedGraph& pruned);
+
 }  // namespace elias

@@ -68,7 +68,8 @@ struct Settings {
   int64_t stage1_epochs = 0;   // for one-vs-all: all epochs
   int64_t stage2_epochs = -1;  // 0: stage 1 alone
   Rates stage1_rates, stage2_rates;
-  int64_t accumulation = 1;  // batches a step of labels, clusters and edges
+  /// Batches a step of clusters, edges, and labels if these go by blocks (head/label_losses.h).
+  int64_t accumulation = 1;
   float weight_decay = 0;
   float warm_up = 0.1F;        // share of the steps
   float average_from = 0.5F;   // share of stage 2 after which weights are averaged; 1: never

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/aligned_buffer.h"
+#include "base/edit_distance.h"
 #include "base/errors.h"
 #include "base/hash.h"
 #include "base/ids.h"
@@ -26,6 +27,15 @@ TEST(Errors, ShownIsShortAndPrintable) {
   // 'é' straddles the cut: it goes as a whole.
   EXPECT_EQ(shown(std::string(39, 'x') + "é"), "'" + std::string(39, 'x') + "...'");
   EXPECT_EQ(shown(std::string(38, 'x') + "éa"), "'" + std::string(38, 'x') + "é...'");
+}
+
+TEST(EditDistance, CountsBytesAddedTakenAndExchanged) {
+  EXPECT_EQ(edit_distance("", ""), 0U);
+  EXPECT_EQ(edit_distance("beam", "beam"), 0U);
+  EXPECT_EQ(edit_distance("", "abc"), 3U);
+  EXPECT_EQ(edit_distance("abc", ""), 3U);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+  EXPECT_EQ(edit_distance("widht", "width"), 2U);
 }
 
 // The hash is part of file formats: it must never change.

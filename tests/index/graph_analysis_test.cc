@@ -111,5 +111,32 @@ TEST(PrunedGraph, OfEqualScoresTheLowerLabelsStay) {
   EXPECT_THAT(top_edges(graph, 4).graph.labels, ElementsAre(2, 3, 5, 8));
 }
 
+TEST(PrunedGraph, LabelsThatLostAllEdgesGetTheirBestBack) {
+  PrunedGraph pruned = edges_above(kGraph, 0.5F);  // labels 1, 2, 3 and 5 are gone
+  EXPECT_EQ(restore_best_edges(kGraph, pruned), 4);
+  EXPECT_EQ(pruned.graph.label_count, 6);
+  EXPECT_THAT(pruned.graph.offsets, ElementsAre(0, 3, 6, 6));
+  EXPECT_THAT(pruned.graph.labels, ElementsAre(0, 2, 3, 0, 1, 5));
+  EXPECT_THAT(pruned.scores, ElementsAre(1, 0.5F, 0, 0.75F, 0.3125F, 0.0625F));
+  EXPECT_EQ(restore_best_edges(kGraph, pruned), 0);
+  EXPECT_THAT(pruned.graph.labels, ElementsAre(0, 2, 3, 0, 1, 5));
+}
+
+TEST(PrunedGraph, OfNothingLeftTheBestEdgesAreRestored) {
+  PrunedGraph pruned = top_edges(kGraph, 0);
+  EXPECT_EQ(restore_best_edges(kGraph, pruned), 5);  // label 4 never had one
+  EXPECT_THAT(pruned.graph.labels, ElementsAre(0, 2, 3, 1, 5));
+}
+
+TEST(PrunedGraph, OfEqualBestEdgesTheLowerClusterIsRestored) {
+  const std::vector<int64_t> offsets{0, 1, 2};
+  const std::vector<int32_t> labels{0, 0};
+  const std::vector<float> scores{0.5F, 0.5F};
+  const LabelGraphView graph{1, offsets, labels, scores};
+  PrunedGraph pruned = top_edges(graph, 0);
+  EXPECT_EQ(restore_best_edges(graph, pruned), 1);
+  EXPECT_THAT(pruned.graph.offsets, ElementsAre(0, 1, 1));
+}
+
 }  // namespace
 }  // namespace elias

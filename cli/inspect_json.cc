@@ -1,0 +1,128 @@
+// The JSON of `elias inspect --json`: shares, not percent, with all their digits.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/inspect_report.h"
+
+namespace elias::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// 0.1F as 0.1, not as 0.10000000149: the shortest number that is read as the same float.
+double shortest(float value) { return std::stod(fmt::format("{}", value)); }
+
+Json decile_name(size_t group) {
+  return group == LabelDeciles::kUnseen ? Json("unseen") : Json(group);
+}
+
+Json index_json(const GraphSummary& index, const Model& model) {
+  const SearchSettings& search = model.search();
+  Json json{{"clusters", model.weights().graph.clusters()},
+            {"edges", index.edges},
+            {"search",
+             {{"beam", search.beam},
+              {"shortlist", search.shortlist},
+              {"alpha", shortest(search.alpha)},
+              {"gamma", shortest(search.gamma)}}},
+            {"labels_with_an_edge", index.covered},
+            {"counts_above", shortest(kCountsAbove)},
+            {"edges_that_count", index.counted},
+            {"edges_that_count_per_cluster",
+             {{"fewest", index.cluster_sizes.least},
+              {"mean", index.cluster_sizes.mean},
+              {"most", index.cluster_sizes.most}}},
+            {"score_histogram", index.histogram},
+            {"stage1_kept", nullptr}};
+  if (!index.stage1_kept) return json;
+  json["stage1_kept"] = Json::array();
+  for (size_t t = 0; t < GraphSummary::kThresholds.size(); ++t) {
+    json["stage1_kept"].push_back({{"score_above", shortest(GraphSummary::kThresholds[t])},
+                                   {"share", (*index.stage1_kept)[t]}});
+  }
+  return json;
+}
+
+Json deciles_json(const Inspection& inspection) {
+  Json list = Json::array();
+  for (size_t g = 0; g < LabelDeciles::kGroups; ++g) {
+    const auto& group = inspection.deciles.groups[g];
+    Json json{{"decile", decile_name(g)},
+              {"labels", group.labels},
+              {"train_most", group.most},
+              {"train_fewest", group.fewest},
+              {"train_share", group.share}};
+    if (inspection.index) json["clusters_per_label"] = inspection.index->clusters_per_label[g];
+    if (inspection.test) {
+      const GroupFigures& figures = inspection.test->groups[g];
+      json["true_pairs"] = figures.positives;
+      for (const char* name : {"R@10", "R@100"}) json[name] = figure(figures.metrics, name);
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json test_json(const Inspection& inspection) {
+  Json json{{"file", inspection.test_file}, {"points", inspection.test->rows}};
+  for (const char* name : {"P@1", "P@3", "P@5", "R@10", "R@100"}) {
+    json[name] = figure(inspection.test->metrics, name);
+  }
+  return json;
+}
+
+Json scored_json(const Model& model, const std::vector<LabelPortrait::Scored>& labels,
+                 const char* score_name) {
+  Json list = Json::array();
+  for (const auto& [label, score] : labels) {
+    list.push_back({{"label", model.label_name(label)}, {score_name, score}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Json inspection_json(const Inspection& inspection) {
+  const Model& model = inspection.model;
+  const PredictorWeights& weights = model.weights();
+  const bool halves = weights.label_weights.dtype() == DType::kBFloat16;
+  Json json{{"model", inspection.folder},
+            {"method", model.method()},
+            {"points", model.points()},
+            {"labels", model.labels()},
+            {"features", model.features()},
+            {"takes_text", model.tfidf() != nullptr},
+            {"width", weights.encoder.table.width()},
+            {"layers", weights.encoder.layers.size()},
+            {"classifiers", halves ? "bfloat16" : "float32"},
+            {"training", model.training()},
+            {"files", Json::object()}};
+  for (const auto& [name, bytes] : model.files()) json["files"][name] = bytes;
+  json["index"] = inspection.index ? index_json(*inspection.index, model) : Json();
+  json["deciles"] = deciles_json(inspection);
+  if (inspection.test) json["test"] = test_json(inspection);
+  return json;
+}
+
+Json label_json(const Model& model, const LabelPortrait& portrait) {
+  const size_t group = label_deciles(model.label_counts()).group_of[portrait.label];
+  Json json{{"label", model.label_name(portrait.label)},
+            {"id", portrait.label},
+            {"train_points", model.label_counts()[portrait.label]},
+            {"decile", decile_name(group)}};
+  if (model.weights().cluster_weights) {
+    json["clusters_in_all"] = portrait.edges;
+    json["clusters"] = Json::array();
+    for (const auto& cluster : portrait.clusters) {
+      json["clusters"].push_back({{"cluster", cluster.cluster},
+                                  {"score", cluster.score},
+                                  {"edges", cluster.edges},
+                                  {"others", scored_json(model, cluster.others, "score")}});
+    }
+  }
+  json["nearest"] = scored_json(model, portrait.nearest, "cosine");
+  return json;
+}
+
+}  // namespace elias::cli

@@ -1,0 +1,181 @@
+// The tables follow the figures by which the paper shows what its index has learned: 3 (scores of
+// edges), 5 (recall, head to tail) and 7 (what is left of stage 1; clusters a label).
+#include "cli/inspect_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/readable.h"
+
+namespace elias::cli {
+namespace {
+
+std::string grouped(int64_t number) { return elias::grouped(static_cast<uint64_t>(number)); }
+
+std::string percent(double share) { return fmt::format("{:.2f}", 100 * share); }
+
+std::string count_and_share(int64_t part, int64_t whole) {
+  const double share = whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+  return fmt::format("{} ({} %)", grouped(part), percent(share));
+}
+
+std::string model_section(const Inspection& inspection) {
+  const Model& model = inspection.model;
+  const PredictorWeights& weights = model.weights();
+  Table table;
+  table.add({"method", model.method()});
+  table.add({"training points", elias::grouped(model.points())});
+  table.add({"labels", elias::grouped(model.labels())});
+  table.add({model.tfidf() != nullptr ? "features, made from text" : "features, given as they are",
+             elias::grouped(model.features())});
+  table.add({"width of a point's vector", grouped(weights.encoder.table.width())});
+  table.add({"residual layers", elias::grouped(weights.encoder.layers.size())});
+  table.add({"label classifiers",
+             weights.label_weights.dtype() == DType::kBFloat16 ? "bfloat16" : "float32"});
+  if (inspection.index) {
+    const SearchSettings& search = model.search();
+    table.add({"clusters", grouped(weights.graph.clusters())});
+    table.add({"edges from clusters to labels", grouped(inspection.index->edges)});
+    table.add({"beam: clusters searched for a point", grouped(search.beam)});
+    table.add({"shortlist: labels scored for a point", grouped(search.shortlist)});
+    table.add({"alpha: scale of cluster scores", fmt::format("{}", search.alpha)});
+    table.add({"gamma: power of the shortlist's score", fmt::format("{}", search.gamma)});
+  }
+  return fmt::format("Model {}\n{}", inspection.folder, table.text("  "));
+}
+
+std::string files_section(const Model& model) {
+  Table table;
+  uint64_t total = 0;
+  for (const auto& [name, bytes] : model.files()) {
+    table.add({name, elias::grouped(bytes) + " B"});
+    total += bytes;
+  }
+  table.add({"together", elias::grouped(total) + " B"});
+  return "\nFiles\n" + table.text("  ");
+}
+
+std::string coverage_section(const GraphSummary& index, int64_t L, int64_t C) {
+  Table table;
+  table.add({"labels with an edge", count_and_share(index.covered, L)});
+  table.add({"edges that count", count_and_share(index.counted, index.edges)});
+  const double all = C == 0 ? 0.0 : static_cast<double>(index.edges) / static_cast<double>(C);
+  table.add({"edges a cluster, all", fmt::format("{:.1f}", all)});
+  table.add({"edges a cluster that count, mean", fmt::format("{:.1f}", index.cluster_sizes.mean)});
+  table.add({"  of the smallest cluster", grouped(index.cluster_sizes.least)});
+  table.add({"  of the largest cluster", grouped(index.cluster_sizes.most)});
+  return fmt::format("\nIndex; an edge counts if its score is above {}\n{}", kCountsAbove,
+                     table.text("  "));
+}
+
+/// A bar a bin. Whatever is not empty has a bar, so that rare scores are seen.
+std::string histogram_section(const GraphSummary& index) {
+  constexpr double kLongest = 40;
+  const auto& bins = index.histogram;
+  const auto most = static_cast<double>(*std::max_element(bins.begin(), bins.end()));
+  const size_t digits = grouped(static_cast<int64_t>(most)).size();
+  std::string text = "\nScores of edges\n";
+  for (size_t i = 0; i < bins.size(); ++i) {
+    const double share = most > 0 ? static_cast<double>(bins[i]) / most : 0;
+    std::string line =
+        fmt::format("  {:.2f} to {:.2f}  {:>{}}  {}", static_cast<double>(i) / GraphSummary::kBins,
+                    static_cast<double>(i + 1) / GraphSummary::kBins, grouped(bins[i]), digits,
+                    std::string(static_cast<size_t>(std::ceil(kLongest * share)), '#'));
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string stage1_section(const GraphSummary& index) {
+  if (!index.stage1_kept) return "";
+  Table table;
+  std::vector<std::string> thresholds{"score above"}, shares{"labels, %"};
+  for (size_t t = 0; t < GraphSummary::kThresholds.size(); ++t) {
+    thresholds.push_back(fmt::format("{}", GraphSummary::kThresholds[t]));
+    shares.push_back(percent((*index.stage1_kept)[t]));
+  }
+  table.add(std::move(thresholds));
+  table.add(std::move(shares));
+  return "\nLabels whose edge from their cluster of stage 1 is left\n" + table.text("  ");
+}
+
+std::string range_of(const LabelDeciles::Group& group) {
+  return group.fewest == group.most
+             ? elias::grouped(group.most)
+             : fmt::format("{} to {}", elias::grouped(group.fewest), elias::grouped(group.most));
+}
+
+std::string decile_section(const Inspection& inspection) {
+  Table table;
+  std::vector<std::string> row{"decile", "labels", "train points"};
+  if (inspection.index) row.emplace_back("clusters a label");
+  if (inspection.test) row.insert(row.end(), {"true pairs", "R@10 %", "R@100 %"});
+  table.add(std::move(row));
+  // Head to tail; the unseen ones, rarer than all, at the end.
+  for (size_t r = 1; r <= LabelDeciles::kGroups; ++r) {
+    const size_t g = r % LabelDeciles::kGroups;
+    const auto& group = inspection.deciles.groups[g];
+    const bool tested = inspection.test && inspection.test->groups[g].positives > 0;
+    if (group.labels == 0 && !tested) continue;
+    row = {group_name(g), elias::grouped(group.labels), range_of(group)};
+    if (inspection.index) {
+      row.push_back(fmt::format("{:.2f}", inspection.index->clusters_per_label[g]));
+    }
+    if (inspection.test) {
+      const GroupFigures& figures = inspection.test->groups[g];
+      row.push_back(elias::grouped(figures.positives));
+      for (const char* name : {"R@10", "R@100"}) {
+        row.push_back(tested ? percent(figure(figures.metrics, name)) : "-");
+      }
+    }
+    table.add(std::move(row));
+  }
+  return "\nBy label frequency, a tenth of the labels seen a row, most frequent first\n" +
+         table.text("  ");
+}
+
+std::string test_section(const Inspection& inspection) {
+  const Evaluation& test = *inspection.test;
+  std::string text = fmt::format("\n{}: {}\n ", inspection.test_file, counted(test.rows, "point"));
+  for (const char* name : {"P@1", "P@3", "P@5", "R@10", "R@100"}) {
+    text += fmt::format(" {} {} ", name, percent(figure(test.metrics, name)));
+  }
+  text.back() = '\n';
+  return text;
+}
+
+}  // namespace
+
+Inspection::Inspection(std::string model_folder, const Model& inspected)
+    : folder(std::move(model_folder)),
+      model(inspected),
+      deciles(label_deciles(inspected.label_counts())) {
+  if (!model.weights().cluster_weights) return;
+  index =
+      summarise(model.weights().graph, model.label_counts(), model.stage1_clusters(), kCountsAbove);
+}
+
+double figure(const std::vector<Metric>& metrics, std::string_view name) {
+  const auto found = std::find_if(metrics.begin(), metrics.end(),
+                                  [&](const Metric& metric) { return metric.name == name; });
+  return found == metrics.end() ? 0 : found->value;
+}
+
+std::string inspection_report(const Inspection& inspection) {
+  std::string text = model_section(inspection) + files_section(inspection.model);
+  if (inspection.index) {
+    const LabelGraphView& graph = inspection.model.weights().graph;
+    text += coverage_section(*inspection.index, graph.label_count, graph.clusters()) +
+            histogram_section(*inspection.index) + stage1_section(*inspection.index);
+  } else {
+    text += "\nThere is no index: this model scores every label of every point.\n";
+  }
+  text += decile_section(inspection);
+  if (inspection.test) text += test_section(inspection);
+  return text;
+}
+
+}  // namespace elias::cli

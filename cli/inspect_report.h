@@ -1,0 +1,40 @@
+// What `elias inspect` says of a model: tables for people, or JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "data/label_deciles.h"
+#include "index/graph_analysis.h"
+#include "metrics/evaluate.h"
+#include "model/label_portrait.h"
+#include "model/model.h"
+
+namespace elias::cli {
+
+/// The paper's threshold: an edge with a score above it is an assignment of the label (D.4).
+constexpr float kCountsAbove = 0.25F;
+
+struct Inspection {
+  Inspection(std::string model_folder, const Model& inspected);
+
+  std::string folder;
+  const Model& model;
+  LabelDeciles deciles;
+  std::optional<GraphSummary> index;  // none: the model scores every label
+  std::string test_file;
+  std::optional<Evaluation> test;  // with groups
+};
+
+std::string inspection_report(const Inspection& inspection);
+nlohmann::ordered_json inspection_json(const Inspection& inspection);
+
+/// A single label; names are cut to what fits a terminal of 80 columns, in JSON they are whole.
+std::string label_report(const Model& model, const LabelPortrait& portrait);
+nlohmann::ordered_json label_json(const Model& model, const LabelPortrait& portrait);
+
+/// The figure of that name, as a share; 0 if there is none.
+double figure(const std::vector<Metric>& metrics, std::string_view name);
+
+}  // namespace elias::cli

@@ -1,0 +1,149 @@
+// elias prune: a smaller model, without the edges of the index that hardly matter.
+//
+// No label that could be found is put out of reach: one that would lose its last edge keeps its
+// best. All else in the model stays the same, to the bit.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "base/errors.h"
+#include "base/mapped_file.h"
+#include "cli/model_points.h"
+#include "cli/prune_report.h"
+#include "cli/verbs.h"
+#include "index/graph_analysis.h"
+#include "model/config.h"
+
+namespace elias::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kMostEdges = 1'000'000'000;
+
+struct Options {
+  std::string model, out, test;
+  float threshold = -1;  // below 0: not given
+  int64_t top = 0;       // 0: not given
+  bool overwrite = false;
+};
+
+constexpr const char* kExamples = R"(Examples:
+  Without the edges whose score is .25 or lower, and what that costs:
+    elias prune model/ --threshold 0.25 --out small/ --test test.tsv
+
+  The 200 strongest edges of each cluster:
+    elias prune model/ --top 200 --out small/
+
+A label that would lose its last edge keeps its best one.)";
+
+bool is_model(const fs::path& folder) try {
+  const std::string path = (folder / "config.json").string();
+  const MappedFile file(path);
+  parse_config({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
+  return true;
+} catch (const InputError&) {
+  return false;
+}
+
+/// The folder to write is new, empty, or holds a model that may be replaced.
+void check_folder(const Options& options) {
+  std::error_code ignored;
+  const fs::path out(options.out);
+  if (!fs::exists(out, ignored)) return;
+  if (fs::equivalent(out, options.model, ignored)) {
+    throw InputError("{}: is the model itself: give --out another folder", options.out);
+  }
+  if (!fs::is_directory(out, ignored)) {
+    throw InputError("{}: is a file: give --out the name of a folder", options.out);
+  }
+  if (fs::is_empty(out, ignored)) return;
+  if (!is_model(out)) {
+    throw InputError("{}: is not empty, and not a model: give another --out", options.out);
+  }
+  if (fs::exists(out / "run", ignored)) {
+    throw InputError("{}: holds a run of elias fit: give another --out", options.out);
+  }
+  if (!options.overwrite) {
+    throw InputError("{}: holds a model: give another --out, or --overwrite to replace it",
+                     options.out);
+  }
+}
+
+void check_options(const Options& options) {
+  const bool has_threshold = options.threshold >= 0, has_top = options.top > 0;
+  if (has_threshold == has_top) {
+    throw InputError("give either --threshold or --top: see elias prune --help");
+  }
+  check_folder(options);
+}
+
+void write_pruned(const Model& model, const PrunedGraph& pruned, const std::string& folder) {
+  const LabelSpace labels = model.label_space();
+  ModelParts parts{.method = model.method(),
+                   .search = model.search(),
+                   .weights = model.weights(),
+                   .tfidf = model.tfidf(),
+                   .labels = &labels,
+                   .label_counts = model.label_counts(),
+                   .stage1_clusters = model.stage1_clusters(),
+                   .points = model.points(),
+                   .training = model.training()};
+  parts.weights.graph = pruned.view();
+  const bool halves = model.weights().label_weights.dtype() == DType::kBFloat16;
+  write_model(folder, parts, halves ? LabelStorage::kBFloat16 : LabelStorage::kFloat32);
+}
+
+void run(const Options& options, const Global& global) {
+  check_options(options);
+  ThreadPool pool(global.threads);
+  const Context context(pool);
+  const Model model = Model::load(options.model, context);
+  if (!model.weights().cluster_weights) {
+    throw InputError("{}: has no index to prune: it scores every label of every point",
+                     options.model);
+  }
+  std::optional<TestPoints> test;  // read first: a wrong file is an error before anything is made
+  if (!options.test.empty()) test = read_test_points(options.test, {}, model, pool);
+
+  const LabelGraphView& graph = model.weights().graph;
+  PrunedGraph pruned = options.top > 0 ? top_edges(graph, static_cast<size_t>(options.top))
+                                       : edges_above(graph, options.threshold);
+  const int64_t restored = restore_best_edges(graph, pruned);
+  write_pruned(model, pruned, options.out);
+
+  const Model smaller = Model::load(options.out, context);
+  PruneResult result{.before = model, .after = smaller, .restored = restored};
+  if (test) {
+    result.test.emplace(PruneResult::Figures{.before = evaluate_on(*test, model, context),
+                                             .after = evaluate_on(*test, smaller, context)});
+  }
+  fmt::print("{}", prune_report(result));
+}
+
+}  // namespace
+
+void add_prune(CLI::App& app, const Global& global) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("prune", "Write a smaller model, with fewer edges");
+  verb->footer(kExamples);
+  verb->add_option("DIR", options->model, "The model: the folder that 'elias fit' wrote")
+      ->required();
+  verb->add_option("--threshold", options->threshold, "Keep edges with a score above this")
+      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->type_name("SCORE");
+  verb->add_option("--top", options->top, "Keep this many of the strongest edges of each cluster")
+      ->check(CLI::Range(int64_t{1}, kMostEdges).description(""))
+      ->type_name("N");
+  verb->add_option("--out", options->out, "Folder of the smaller model")
+      ->required()
+      ->type_name("DIR");
+  verb->add_option("--test", options->test, "Points with their true labels: figures before, after")
+      ->type_name("FILE");
+  verb->add_flag("--overwrite", options->overwrite, "Replace a model in the folder of --out");
+  verb->callback([options, &global] { run(*options, global); });
+}
+
+}  // namespace elias::cli

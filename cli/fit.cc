@@ -119,7 +119,7 @@ void write_candidate(const std::string& folder, const Candidate& candidate,
 Outcome train_in(RunFolder& folder, const Options& options, const Settings& settings,
                  const TrainingPoints& points, const Context& context) {
   const auto storage = options.store == "bf16" ? LabelStorage::kBFloat16 : LabelStorage::kFloat32;
-  const auto checkpoint = folder.checkpoint();
+  auto checkpoint = folder.checkpoint();
   JsonLog log(folder.log_path());
   FitDisplay display;
   auto last_checkpoint = Clock::now();
@@ -147,7 +147,7 @@ Outcome train_in(RunFolder& folder, const Options& options, const Settings& sett
   log.write(checkpoint ? "resume" : "start", {{"settings", to_json(settings)}});
   stop_between_batches_on_signals();
   const Outcome outcome =
-      train(context, settings, points.data, hooks, checkpoint ? &*checkpoint : nullptr);
+      train(context, settings, points.data, hooks, std::move(checkpoint));
   remove_temporary_files_on_signals();
   log.write(outcome == Outcome::kFinished ? "finished" : "stopped", ordered_json::object());
   return outcome;

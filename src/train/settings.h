@@ -55,7 +55,8 @@ struct Settings {
   int64_t extra_clusters = 5;  // beyond the beam in training: parents, then random ones
   int kept_clusters = 2;       // coverage: see GraphOptions
   bool informed_edges = true;
-  bool keep_classifiers = true;  // W_L from stage 1 to stage 2
+  bool keep_warm_classifiers = true;  // W_L from the short stage 1 to stage 1
+  bool keep_classifiers = true;       // W_L from stage 1 to stage 2
 
   // Loss.
   LogitLoss logit_loss = LogitLoss::kShortlist;

@@ -101,8 +101,7 @@ StepSums TrainingStep::run(std::span<const uint32_t> points, std::span<const int
 
 ClusterScores TrainingStep::score_clusters(ConstTensorView phi) {
   const int64_t N = phi.rows();
-  const ConstTensorView w =
-      std::as_const(network_).predictor_weights(Weights::kCurrent).cluster_weights;
+  const ConstTensorView w = std::as_const(network_.cluster_weights()).weights();
   const int64_t C = w.rows();
   const int64_t b = std::min(settings_.beam, C);
   shape_to(heads_.logits, {N, C}, DType::kFloat32);
@@ -128,35 +127,38 @@ StepSums TrainingStep::heads_backward(std::span<const uint32_t> points,
                                       TensorView dphi) {
   const int64_t N = phi.rows();
   const BatchLabels labels{.matrix = &labels_, .points = points};
-  const int64_t K = network_.has_index() ? settings_.shortlist : network_.labels();
-  // Means over the places of the batch (spec of the published code): all weights share them.
-  const auto mean = 1 / (static_cast<float>(N) * static_cast<float>(K));
   LabelLossOptions options{
-      .weights = {.on_p = network_.has_index() ? mean : 0,
-                  .on_z =
-                      settings_.logit_loss == LogitLoss::kNone && network_.has_index() ? 0 : mean},
+      .weights = {},
       .all_labels = !network_.has_index() || settings_.logit_loss == LogitLoss::kAll,
       .precision = precision_};
   StepSums sums;
   sums.points = N;
+  const auto scale = static_cast<double>(N);
   if (!network_.has_index()) {
+    options.weights.on_z = 1 / (static_cast<float>(N) * static_cast<float>(network_.labels()));
     heads_.shortlists = Shortlists();
     const LossSums own = labels_backward(options, position, phi, labels, dphi);
-    sums.on_z = own.on_z * double{options.weights.on_z} * static_cast<double>(N);
+    sums.on_z = own.on_z * double{options.weights.on_z} * scale;
     return sums;
   }
   const ClusterScores clusters = score_clusters(phi);
-  if (heads_.shortlists.points() != N) heads_.shortlists = Shortlists(N, K);
+  if (heads_.shortlists.points() != N) heads_.shortlists = Shortlists(N, settings_.shortlist);
   exploration_.search(context_,
                       {.parents = parents,
                        .extra_clusters = settings_.extra_clusters,
                        .seed = settings_.seed,
                        .step = position.stream},
                       clusters, network_.graph_view(), labels, heads_.shortlists);
+  // Means over the batch's places, as the published code takes them: K, or fewer where the clusters
+  // hold fewer labels.
+  const auto& counts = heads_.shortlists.counts;
+  const auto places =
+      static_cast<float>(std::max(1, *std::max_element(counts.begin(), counts.end())));
+  const float mean = 1 / (static_cast<float>(N) * places);
+  options.weights = {.on_p = mean, .on_z = settings_.logit_loss == LogitLoss::kNone ? 0 : mean};
   const float found_weight =
       settings_.lambda / (static_cast<float>(N) * static_cast<float>(most_labels(labels)));
   const LossSums own = labels_backward(options, position, phi, labels, dphi);
-  const auto scale = static_cast<double>(N);
   sums.on_p = own.on_p * double{options.weights.on_p} * scale;
   sums.on_z = own.on_z * double{options.weights.on_z} * scale;
   sums.shortlist = exploration_.add_shortlist_loss(found_weight) * double{found_weight} * scale;

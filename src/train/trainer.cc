@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -15,9 +16,9 @@
 #include "index/balanced_clusters.h"
 #include "index/graph_builder.h"
 #include "index/label_centroids.h"
-#include "metrics/evaluate.h"
 #include "ops/lookup/top_k.h"
 #include "ops/rows/softmax_clamp.h"
+#include "train/held_out.h"
 #include "train/network.h"
 #include "train/optimiser.h"
 #include "train/stages.h"
@@ -33,27 +34,11 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kTermsPerLabel = 200;
 // Points encoded together where nothing is learned.
 constexpr int64_t kPointsPerPass = 1024;
-// Powers of the shortlist score that are tried on held-out points, on this many of them.
-constexpr std::array<float, 5> kGammas = {0, 0.125F, 0.25F, 0.5F, 1};
-constexpr size_t kGammaPoints = 2000;
-
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 bool is_below(int64_t value, int64_t end) { return value >= 0 && value < end; }
-
-Csr first_rows(const Csr& matrix, size_t rows) {
-  rows = std::min(rows, matrix.rows());
-  Csr first;
-  first.cols = matrix.cols;
-  first.offsets.assign(matrix.offsets.begin(),
-                       matrix.offsets.begin() + static_cast<ptrdiff_t>(rows) + 1);
-  const auto size = static_cast<ptrdiff_t>(first.offsets.back());
-  first.columns.assign(matrix.columns.begin(), matrix.columns.begin() + size);
-  first.values.assign(matrix.values.begin(), matrix.values.begin() + size);
-  return first;
-}
 
 class Trainer {
  public:
@@ -66,13 +51,15 @@ class Trainer {
         stages_(stages_of(settings)),
         network_(context, settings, static_cast<int64_t>(data.features.cols),
                  static_cast<int64_t>(data.labels.cols)),
-        step_(context, settings, data.features, data.labels, network_) {}
+        step_(context, settings, data.features, data.labels, network_),
+        held_out_(context, settings, data) {}
 
-  Outcome run(const SafetensorsFile* resume) {
-    if (resume != nullptr) load(*resume);
+  Outcome run(std::optional<SafetensorsFile> resume) {
+    bool begun = resume.has_value();  // a checkpoint is of a stage that has begun
+    if (resume) load(*resume);
+    resume.reset();  // its file may be replaced: let go of it
     while (position_.stage < static_cast<int64_t>(stages_.size())) {
-      if (resume == nullptr || position_.batch + position_.epoch == 0) begin_stage();
-      resume = nullptr;
+      if (!std::exchange(begun, false)) begin_stage();
       if (run_stage() == Outcome::kStopped) return Outcome::kStopped;
       position_ = {.stage = position_.stage + 1, .epoch = 0, .batch = 0};
     }
@@ -88,6 +75,8 @@ class Trainer {
   void begin_stage();
   void cluster(ConstTensorView phi);
   void build_graph();
+  template <typename Use>
+  void for_encoded_points(const Use& use);
   Tensor encode_all();
   Outcome run_stage();
   Outcome run_epoch(int64_t steps);
@@ -95,10 +84,6 @@ class Trainer {
   void average_if_due(int64_t step, int64_t steps);
   void end_epoch(double seconds);
   void evaluate_and_keep(ordered_json& fields);
-  SearchSettings search_settings(float gamma) const;
-  float best_gamma(const PredictorWeights& weights);
-  Evaluation evaluate_on(const Csr& features, const Csr& labels, const PredictorWeights& weights,
-                         float gamma);
   void report_progress();
   std::vector<int64_t> run_numbers() const;
   void save();
@@ -113,12 +98,14 @@ class Trainer {
   std::vector<Stage> stages_;
   Network network_;
   TrainingStep step_;
+  HeldOut held_out_;
 
   Position position_;
   std::vector<int32_t> cluster_of_;  // [L] of stage 1
   std::vector<int32_t> parents_;     // [L]
   StepSums epoch_sums_;
-  double best_ = -1;  // nDCG@5 of what was kept last
+  int64_t points_before_ = 0;  // of the epoch, learned from before this process came to it
+  double best_ = -1;           // nDCG@5 of what was kept last
 };
 
 // --- what stages stand on ------------------------------------------------------------------------
@@ -133,6 +120,7 @@ void Trainer::begin_stage() {
       break;
     case StageKind::kStage1:
       cluster(position_.stage > 0 ? encode_all() : Tensor());
+      if (!settings_.keep_warm_classifiers) network_.reset_labels(context_);
       break;
     case StageKind::kStage2:
       build_graph();
@@ -148,8 +136,7 @@ void Trainer::begin_stage() {
 }
 
 void Trainer::cluster(ConstTensorView phi) {
-  int depth = 0;
-  while ((int64_t{1} << depth) < settings_.clusters) ++depth;
+  const int depth = std::countr_zero(static_cast<uint64_t>(settings_.clusters));
   const LabelCentroids centroids =
       label_centroids(data_.labels, phi, data_.features, kTermsPerLabel, context_.pool());
   cluster_of_ =
@@ -157,46 +144,56 @@ void Trainer::cluster(ConstTensorView phi) {
   network_.set_partition(context_, cluster_of_, settings_.clusters);
 }
 
-// phi [N, D] of all training points, without noise.
-Tensor Trainer::encode_all() {
+// Calls use(begin, phi) for one piece of the training points after the other, from `begin` on,
+// encoded without noise.
+template <typename Use>
+void Trainer::for_encoded_points(const Use& use) {
   network_.catch_up_all(context_);
   const auto weights = network_.encoder(Weights::kCurrent);
   const PackedBag packed = pack_bag(context_, weights, Precision::kFloat32);
-  Tensor all({points(), network_.width()}, DType::kFloat32);
   BagBatch bags;
   BagActivations activations;
   std::vector<uint32_t> rows;
   for (int64_t begin = 0; begin < points(); begin += kPointsPerPass) {
-    const int64_t end = std::min(points(), begin + kPointsPerPass);
-    rows.resize(static_cast<size_t>(end - begin));
+    rows.resize(static_cast<size_t>(std::min(kPointsPerPass, points() - begin)));
     std::iota(rows.begin(), rows.end(), static_cast<uint32_t>(begin));
     gather_bags(data_.features, rows, 0, 0, 0, bags, context_.pool());
     encode_bags(context_, weights, packed, bags.view(), std::nullopt, activations);
-    copy(activations.phi(), all.view().slice(begin, end));
+    use(begin, activations.phi());
   }
+}
+
+// phi [N, D] of all training points.
+Tensor Trainer::encode_all() {
+  Tensor all({points(), network_.width()}, DType::kFloat32);
+  for_encoded_points([&](int64_t begin, ConstTensorView phi) {
+    copy(phi, all.view().slice(begin, begin + phi.rows()));
+  });
   return all;
 }
 
 void Trainer::build_graph() {
-  const Tensor phi = encode_all();
-  const PredictorWeights weights = network_.predictor_weights(Weights::kCurrent);
-  const int64_t C = weights.cluster_weights.rows();
+  const ConstTensorView w = std::as_const(network_.cluster_weights()).weights();
+  const ConstTensorView bias = std::as_const(network_.cluster_bias()).weights();
+  const int64_t C = w.rows();
   const int64_t b = std::min(settings_.beam, C);
-  const PackedWeights packed =
-      pack_weights(context_, weights.cluster_weights, PackedFor::kForward, Precision::kFloat32);
+  const PackedWeights packed = pack_weights(context_, w, PackedFor::kForward, Precision::kFloat32);
   GraphBuilder builder(cluster_of_, C, context_.pool());
-  for (int64_t begin = 0; begin < points(); begin += kPointsPerPass) {
-    const int64_t n = std::min(kPointsPerPass, points() - begin);
+  for_encoded_points([&](int64_t begin, ConstTensorView phi) {
+    const int64_t n = phi.rows();
+    Tensor logits({n, C}, DType::kFloat32);
     Tensor scores({n, C}, DType::kFloat32);
     Tensor log_sums({n}, DType::kFloat32);
     Tensor values({n, b}, DType::kFloat32);
     Tensor best({n, b}, DType::kInt32);
-    linear(context_, phi.view().slice(begin, begin + n), packed, weights.cluster_bias,
-           Activation::kNone, scores);
-    softmax_clamp(context_, scores, settings_.alpha, scores, log_sums);
-    top_k(context_, scores, values, best);
+    linear(context_, phi, packed, bias, Activation::kNone, logits);
+    softmax_clamp(context_, logits, settings_.alpha, scores, log_sums);
+    top_k(context_, logits, values, best);  // clamped scores are all equal
+    for (int64_t i = 0; i < n * b; ++i) {
+      values.span<float>()[i] = scores.span<float>()[i / b * C + best.span<int32_t>()[i]];
+    }
     builder.add(data_.labels, static_cast<size_t>(begin), best, values);
-  }
+  });
   BuiltGraph built =
       builder.finish({.most_edges = settings_.edges, .kept_clusters = settings_.kept_clusters});
   const auto values = initial_edges(built, settings_.informed_edges, settings_.seed);
@@ -222,6 +219,7 @@ Outcome Trainer::run_epoch(int64_t steps) {
     epoch_sums_ = {};
     if (network_.has_index()) parents_ = label_parents(network_.graph_view());
   }
+  points_before_ = epoch_sums_.points;
   while (position_.batch < batches()) {
     if (hooks_.stop()) {
       save();
@@ -244,7 +242,14 @@ void Trainer::run_batch(std::span<const uint32_t> order, int64_t steps) {
       .step = step,
       .steps = steps,
       .stream = static_cast<uint64_t>(position_.stage) << 40 | static_cast<uint64_t>(step)};
-  epoch_sums_.add(step_.run(order.subspan(begin, size), parents_, at));
+  const StepSums sums = step_.run(order.subspan(begin, size), parents_, at);
+  if (!std::isfinite(sums.loss())) {
+    throw InputError(
+        "{}, epoch {}, batch {}: the loss is no longer a number: lower the learning rates (--set "
+        "stage1_encoder_rate=..., see elias fit --help)",
+        stage().name(), position_.epoch + 1, position_.batch + 1);
+  }
+  epoch_sums_.add(sums);
   average_if_due(step, steps);
 }
 
@@ -268,7 +273,7 @@ void Trainer::end_epoch(double seconds) {
       {"loss_shortlist", epoch_sums_.shortlist / points},
       {"missed_positives", static_cast<double>(epoch_sums_.missed) /
                                static_cast<double>(std::max<int64_t>(1, epoch_sums_.positives))},
-      {"points_per_second", points / seconds}};
+      {"points_per_second", static_cast<double>(epoch_sums_.points - points_before_) / seconds}};
   const bool last = epoch == stage().epochs;
   if (last || (last_stage() && epoch % settings_.evaluate_every == 0)) evaluate_and_keep(fields);
   hooks_.log("epoch", fields);
@@ -276,59 +281,24 @@ void Trainer::end_epoch(double seconds) {
 
 // --- held-out points -----------------------------------------------------------------------------
 
-// A model of few labels has fewer clusters than the beam, or labels than the shortlist.
-SearchSettings Trainer::search_settings(float gamma) const {
-  return {.alpha = settings_.alpha,
-          .beam = std::min(settings_.beam, settings_.clusters),
-          .shortlist = std::min(settings_.shortlist, network_.labels()),
-          .gamma = gamma};
-}
-
-Evaluation Trainer::evaluate_on(const Csr& features, const Csr& labels,
-                                const PredictorWeights& weights, float gamma) {
-  constexpr int64_t kDeepest = 100;
-  const Predictor predictor(context_, weights, search_settings(gamma));
-  const Csr predictions =
-      predict_all(context_, predictor, features, std::min<int64_t>(kDeepest, network_.labels()));
-  return evaluate(labels, predictions, nullptr, {}, context_.pool());
-}
-
-float Trainer::best_gamma(const PredictorWeights& weights) {
-  if (settings_.gamma >= 0 || !network_.has_index()) return std::max(0.0F, settings_.gamma);
-  const Csr features = first_rows(data_.held_out_features, kGammaPoints);
-  const Csr labels = first_rows(data_.held_out_labels, kGammaPoints);
-  float best = 0;
-  double highest = -1;
-  for (const float gamma : kGammas) {
-    const double ndcg = evaluate_on(features, labels, weights, gamma).find("nDCG@5").value_or(0);
-    if (ndcg <= highest) continue;
-    highest = ndcg;
-    best = gamma;
-  }
-  return best;
-}
-
 void Trainer::evaluate_and_keep(ordered_json& fields) {
   network_.catch_up_all(context_);
   const PredictorWeights weights = network_.predictor_weights(Weights::kAveraged);
-  const bool held_out = data_.held_out_labels.rows() > 0;
-  float gamma = std::max(0.0F, settings_.gamma);
+  SearchSettings search = held_out_.search_settings(weights);
   double score = best_;
-  if (held_out) {
-    gamma = best_gamma(weights);
-    const Evaluation result =
-        evaluate_on(data_.held_out_features, data_.held_out_labels, weights, gamma);
+  if (held_out_.any()) {
+    const HeldOut::Result result = held_out_.evaluate(weights, /*choose_gamma=*/last_stage());
     for (const char* name : {"P@1", "P@3", "P@5", "nDCG@5", "R@10", "R@100"}) {
-      if (const auto value = result.find(name)) fields[name] = *value;
+      if (const auto value = result.figures.find(name)) fields[name] = *value;
     }
-    fields["gamma"] = gamma;
-    score = result.find("nDCG@5").value_or(0);
+    search = result.search;
+    score = result.score();
+    fields["gamma"] = search.gamma;
   }
   // Of equals the later, which has learned for longer.
-  if (!last_stage() || (held_out && score < best_)) return;
+  if (!last_stage() || score < best_) return;
   best_ = score;
-  hooks_.keep(
-      {.weights = weights, .search = search_settings(gamma), .stage1_clusters = cluster_of_});
+  hooks_.keep({.weights = weights, .search = search, .stage1_clusters = cluster_of_});
   fields["kept"] = true;
 }
 
@@ -430,10 +400,10 @@ bool Trainer::index_fits_stage() const {
 }  // namespace
 
 Outcome train(const Context& context, const Settings& settings, const TrainingData& data,
-              const TrainingHooks& hooks, const SafetensorsFile* resume) {
+              const TrainingHooks& hooks, std::optional<SafetensorsFile> resume) {
   ELIAS_ASSERT(data.features.rows() == data.labels.rows() && data.labels.rows() > 0);
   ELIAS_ASSERT(settings.batch > 0 && settings.evaluate_every > 0);  // resolved
-  return Trainer(context, settings, data, hooks).run(resume);
+  return Trainer(context, settings, data, hooks).run(std::move(resume));
 }
 
 }  // namespace elias

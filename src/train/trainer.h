@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "data/csr.h"
@@ -63,6 +65,6 @@ enum class Outcome : uint8_t { kFinished, kStopped };
 /// `settings` must be resolved. `resume` is what `checkpoint` last got, verified, or null. Throws
 /// InputError if it is of another run.
 Outcome train(const Context& context, const Settings& settings, const TrainingData& data,
-              const TrainingHooks& hooks, const SafetensorsFile* resume);
+              const TrainingHooks& hooks, std::optional<SafetensorsFile> resume);
 
 }  // namespace elias

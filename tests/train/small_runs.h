@@ -101,7 +101,7 @@ struct SmallRun {
   std::function<void(const Candidate&)> keep = [](const Candidate&) {};
 
   Outcome train(const Context& context, const Settings& settings, const TrainingData& data,
-                const SafetensorsFile* resume = nullptr) {
+                std::optional<SafetensorsFile> resume = std::nullopt) {
     const TrainingHooks hooks{
         .stop = stop,
         .progress = [this](const TrainingProgress&) { ++batches; },
@@ -117,7 +117,7 @@ struct SmallRun {
               hash = hash_of(candidate);
               keep(candidate);
             }};
-    return elias::train(context, settings, data, hooks, resume);
+    return elias::train(context, settings, data, hooks, std::move(resume));
   }
 };
 

@@ -117,9 +117,8 @@ class Step {
 
   StepLosses losses(const Selection& selection) const {
     StepLosses losses;
-    const auto K =
-        static_cast<double>(clusters_ == 0 ? labels_ : static_cast<size_t>(settings_.shortlist));
-    const double mean = 1 / (static_cast<double>(points_) * K);
+    const double mean =
+        1 / (static_cast<double>(points_) * static_cast<double>(places(selection)));
     for (const TakenPath& path : selection.shortlisted) {
       losses.on_p +=
           mean * loss_on_p(logit(path.point, path.label), std::log(score(path)), target(path));
@@ -136,6 +135,14 @@ class Step {
   }
 
  private:
+  // All labels without an index; else those of the longest shortlist, K at most.
+  size_t places(const Selection& selection) const {
+    if (clusters_ == 0) return labels_;
+    std::vector<size_t> counts(points_, 0);
+    for (const TakenPath& path : selection.shortlisted) ++counts[path.point];
+    return std::max<size_t>(1, *std::ranges::max_element(counts));
+  }
+
   std::map<size_t, TakenPath> best_paths(size_t i, const std::vector<int32_t>& list) const {
     std::map<size_t, TakenPath> best;
     for (const int32_t cluster : list) {

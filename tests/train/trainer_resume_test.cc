@@ -104,7 +104,7 @@ class Pieces {
       run.checkpoint = [&](const SafetensorsWriter& writer) { writer.write(path()); };
       std::optional<SafetensorsFile> file;
       if (piece > 0) file.emplace(path());
-      const Outcome outcome = run.train(context_, settings_, data_, file ? &*file : nullptr);
+      const Outcome outcome = run.train(context_, settings_, data_, std::move(file));
       EXPECT_EQ(outcome, last ? Outcome::kFinished : Outcome::kStopped);
       done += run.batches;
       EXPECT_TRUE(last || done == stops[piece]) << done;
@@ -194,9 +194,8 @@ class TrainerCheckpoint : public testing::Test {
   }
 
   void resume(const Settings& settings, const TrainingData& data, const std::string& path) {
-    const SafetensorsFile file(path);
     SmallRun run;
-    run.train(context_, settings, data, &file);
+    run.train(context_, settings, data, SafetensorsFile(path));
   }
 
   ThreadPool pool_;

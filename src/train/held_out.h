@@ -1,0 +1,50 @@
+// How good a model is on points it does not learn from, and the power of the shortlist score that
+// suits it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "data/csr.h"
+#include "metrics/evaluate.h"
+#include "model/predictor.h"
+#include "ops/context.h"
+#include "train/settings.h"
+#include "train/trainer.h"
+
+namespace elias {
+
+class HeldOut {
+ public:
+  /// All must outlive the object.
+  HeldOut(const Context& context, const Settings& settings, const TrainingData& data);
+
+  bool any() const { return labels_.rows() > 0; }
+
+  struct Result {
+    Evaluation figures;
+    SearchSettings search;
+
+    /// What models are chosen by: nDCG@5.
+    double score() const { return figures.find("nDCG@5").value_or(0); }
+  };
+
+  /// With `choose_gamma`, the power of the shortlist score that is best on the points, unless the
+  /// settings have one; else kUsualGamma.
+  Result evaluate(const PredictorWeights& weights, bool choose_gamma) const;
+
+  /// How the model is searched where there is nothing to choose by.
+  SearchSettings search_settings(const PredictorWeights& weights) const;
+
+ private:
+  float best_gamma(const PredictorWeights& weights) const;
+  Evaluation evaluate_with(const PredictorWeights& weights, const SearchSettings& search,
+                           const Csr& features, const Csr& labels) const;
+
+  const Context& context_;
+  const Settings& settings_;
+  const Csr& features_;
+  const Csr& labels_;
+  Csr sample_features_, sample_labels_;  // the points that gamma is chosen on
+};
+
+}  // namespace elias

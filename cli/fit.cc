@@ -146,8 +146,7 @@ Outcome train_in(RunFolder& folder, const Options& options, const Settings& sett
   };
   log.write(checkpoint ? "resume" : "start", {{"settings", to_json(settings)}});
   stop_between_batches_on_signals();
-  const Outcome outcome =
-      train(context, settings, points.data, hooks, std::move(checkpoint));
+  const Outcome outcome = train(context, settings, points.data, hooks, std::move(checkpoint));
   remove_temporary_files_on_signals();
   log.write(outcome == Outcome::kFinished ? "finished" : "stopped", ordered_json::object());
   return outcome;

@@ -37,7 +37,7 @@ struct ClusterScores {
 /// Which clusters a point explores beyond its b best.
 struct ExploreOptions {
   std::span<const int32_t> parents;  // [L], -1 for none
-  int64_t extra_clusters = 0;        // up to that many random ones, fewer if they are listed already
+  int64_t extra_clusters = 0;  // up to that many random ones, fewer if they are listed already
   uint64_t seed = 0;
   uint64_t step = 0;  // every step takes others
 };

@@ -117,8 +117,7 @@ class Step {
 
   StepLosses losses(const Selection& selection) const {
     StepLosses losses;
-    const double mean =
-        1 / (static_cast<double>(points_) * static_cast<double>(places(selection)));
+    const double mean = 1 / (static_cast<double>(points_) * static_cast<double>(places(selection)));
     for (const TakenPath& path : selection.shortlisted) {
       losses.on_p +=
           mean * loss_on_p(logit(path.point, path.label), std::log(score(path)), target(path));

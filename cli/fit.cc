@@ -190,7 +190,7 @@ void run_fit(const Options& options, const Global& global) {
       {options.train, options.dev, options.data.read_options()}, std::move(labels), settings, pool);
   check_label_names(points.labels);  // now, rather than when the model is written
   fmt::print("{}", fit_summary(options.train, points, settings));
-  const MemoryEstimate estimate = estimate_memory(settings, points.sizes);
+  const MemoryEstimate estimate = estimate_memory(settings, points.sizes, pool.threads());
   fmt::print("{}", memory_line(estimate, settings, machine_memory()));
   std::fflush(stdout);
 

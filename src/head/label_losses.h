@@ -1,9 +1,9 @@
 // From phi and shortlists to the losses of a batch and all gradients on the label side.
 //
 // Two ways to the same sums. By blocks: the product of all points with a block of labels, then the
-// next block, at the speed of a matrix product; it wins up to some hundred labels for each place of
-// a shortlist, and is the only way to a loss on all labels. By rows: each point against the labels
-// of its shortlist alone, for label sets too large to pass over.
+// next block, at the speed of a matrix product; it wins where a shortlist holds about an eighth
+// of all labels or more, and is the only way to a loss on all labels. By rows: each point against
+// the labels of its shortlist alone, for label sets too large to pass over.
 #pragma once
 
 #include <cstdint>

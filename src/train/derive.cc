@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "base/errors.h"
 #include "train/settings.h"
 
 namespace elias {
@@ -14,6 +15,8 @@ namespace {
 constexpr int64_t kTableBytes = int64_t{2} << 30;  // of the embedding table in training
 constexpr int64_t kBytesAWeight = 16;              // the weight, two moments, the average
 constexpr int64_t kNarrow = 512, kWide = 1024;
+// Passing over all labels is the faster way up to this many for each place of the shortlist.
+constexpr int64_t kBlockedLabelsPerPlace = 8;
 
 template <typename T>
 void derive(T& setting, T open, T value) {
@@ -45,8 +48,10 @@ void derive_index(Settings& settings, const DataSizes& sizes) {
   const auto labels = static_cast<double>(L);
   // About 25 to 50 labels a cluster: smaller clusters than the paper's 100 are found more surely
   // and cost less. With few labels fewer still, so that there is something to search.
+  const int64_t fewest = std::min<int64_t>(16, power_of_two_below(labels / 8));
+  const auto a_cluster_at_most = static_cast<double>(settings.labels_per_cluster);
   derive<int64_t>(settings.clusters, 0,
-                  L < 200 ? power_of_two_below(labels / 8) : power_of_two_above(labels / 50));
+                  std::max(fewest, power_of_two_above(labels / a_cluster_at_most)));
   // No more clusters than labels: balanced clusters are never empty.
   settings.clusters = std::min(settings.clusters, power_of_two_below(labels));
   const int64_t C = settings.clusters;
@@ -92,6 +97,10 @@ void derive_steps(Settings& settings, int64_t points) {
   const int64_t batch = power_of_two_below(static_cast<double>(points) / 64);
   derive<int64_t>(settings.batch, 0, std::clamp<int64_t>(batch, 16, most));
   settings.batch = std::min(settings.batch, std::max<int64_t>(1, points));
+  // At least one step an epoch.
+  const int64_t batches = (points + settings.batch - 1) / settings.batch;
+  settings.accumulation =
+      std::clamp<int64_t>(settings.accumulation, 1, std::max<int64_t>(1, batches));
 }
 
 void derive_rates(Settings& settings) {
@@ -108,6 +117,26 @@ void derive_rates(Settings& settings) {
   derive(second.edges, 0.0F, 2e-2F);
 }
 
+// Edges, and the places of a batch's shortlists, are numbered in 31 bits.
+void check_countable(const Settings& settings, int64_t L) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  if (settings.method == Method::kOva) return;
+  if (settings.stage2_epochs > 0) {
+    // A row has more edges than it may hold where more are kept (index/graph_builder.h).
+    const int64_t kept = settings.kept_clusters > 0 ? (settings.kept_clusters + 1) * L : 0;
+    if (settings.clusters * settings.edges + kept >= kMost) {
+      throw InputError(
+          "edges {} times clusters {}, and {} that labels may keep, are 2^31 edges or more: lower "
+          "edges, clusters or kept_clusters",
+          settings.edges, settings.clusters, kept);
+    }
+  }
+  if (settings.batch * settings.shortlist >= kMost) {
+    throw InputError("batch {}: with a shortlist of {} it has 2^31 places or more: lower one",
+                     settings.batch, settings.shortlist);
+  }
+}
+
 }  // namespace
 
 void resolve_features(Settings& settings, int64_t texts) {
@@ -119,6 +148,11 @@ void resolve_features(Settings& settings, int64_t texts) {
   const int64_t kinds = settings.words_low > 0 && settings.characters_low > 0 ? 2 : 1;
   const int64_t rows = kTableBytes / kBytesAWeight / width / kinds;
   derive<int64_t>(settings.max_features, 0, std::max<int64_t>(rows, 1));
+}
+
+bool labels_go_by_blocks(const Settings& settings, int64_t L) {
+  return settings.method == Method::kOva || settings.logit_loss == LogitLoss::kAll ||
+         L <= kBlockedLabelsPerPlace * settings.shortlist;
 }
 
 void resolve(Settings& settings, const DataSizes& sizes) {
@@ -135,6 +169,7 @@ void resolve(Settings& settings, const DataSizes& sizes) {
   derive<int64_t>(settings.evaluate_every, 0, (last + 2) / 3);
   derive_steps(settings, points);
   derive_rates(settings);
+  check_countable(settings, sizes.labels);
 }
 
 }  // namespace elias

@@ -1,18 +1,127 @@
 // How much memory a run will take: counted from shapes, so it is a bound on what is large, not a
 // measurement. What is small or passes quickly is left out.
+//
+// A run has three kinds of phases that do not overlap: labels are clustered, the label graph is
+// built, batches are learned from. Each holds the points, the parameters and the room of a batch,
+// and something of its own; the estimate is that of the phase which holds most.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
+#include <thread>
+#include <utility>
 
 #include "train/settings.h"
 
 namespace elias {
 namespace {
 
-constexpr double kTrained = 16;       // bytes of a weight: itself, two moments, its average
-constexpr double kTrainedDense = 20;  // and a gradient
-constexpr double kEntry = 8;          // of a sparse matrix: column and value
+constexpr double kFloat = 4;     // bytes, as those below
+constexpr double kStepped = 12;  // of a weight: itself and two moments
+constexpr double kEntry = 8;     // of a sparse matrix: column and value
 constexpr double kTermsOfCentroid = 200;
+constexpr double kLabelsOfBlock = 2048;
+constexpr double kKeptBlocks = 256 << 20;  // freed memory that is kept for the next step, at most
+
+class Phases {
+ public:
+  Phases(const Settings& settings, const DataSizes& sizes, int threads)
+      : settings_(settings),
+        sizes_(sizes),
+        threads_(threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency())),
+        points_(static_cast<double>(sizes.points)),
+        features_(static_cast<double>(sizes.features)),
+        labels_(static_cast<double>(sizes.labels)),
+        width_(static_cast<double>(settings.width)),
+        clusters_(static_cast<double>(settings.clusters)),
+        label_entries_(points_ * sizes.labels_per_point) {}
+
+  MemoryEstimate clustering() const {
+    MemoryEstimate estimate = lasting(0);
+    // After a short stage 1: phi of all points, and the dense part of the labels' centroids.
+    const bool again = settings_.warm_epochs > 0;
+    const double dense = again ? (points_ + labels_) * width_ * kFloat : 0;
+    const double terms =
+        std::min(label_entries_ * sizes_.features_per_point, labels_ * kTermsOfCentroid) * kEntry;
+    // While they are summed up: labels turned to rows by label, two scales a point, and a table of
+    // features a thread. Then, while they are split: vectors over features a thread, those of up to
+    // 16 chunks of labels, and a label's place, score and side.
+    const double summing =
+        label_entries_ * kEntry + labels_ * 16 + points_ * 16 + threads_ * features_ * kFloat;
+    const double vector = (features_ + (again ? width_ : 0)) * kFloat;
+    const double chunks = std::min(16.0, labels_ / 16384);
+    const double splitting =
+        threads_ * (3 * vector + features_ * 8) + chunks * 2 * vector + labels_ * 17;
+    add(estimate, "clustering", dense + terms + std::max(summing, splitting));
+    return estimate;
+  }
+
+  MemoryEstimate graph_building() const {
+    MemoryEstimate estimate = lasting(0);
+    // A' (index/cluster_mass.h): each label of a point with each cluster of its beam, if all are
+    // different; and the terms that wait to be added to it.
+    const double terms = label_entries_ * static_cast<double>(settings_.beam);
+    const double sums = std::min(terms, clusters_ * labels_);
+    const double waiting = std::min(terms, std::max(double{1 << 22}, sums / 8));
+    add(estimate, "graph building", points_ * width_ * kFloat + sums * 12 + waiting * 20);
+    return estimate;
+  }
+
+  // The last stage, the only one with averages.
+  MemoryEstimate learning() const {
+    MemoryEstimate estimate = lasting(settings_.average_from < 1 ? kFloat : 0);
+    if (!has_index()) return estimate;
+    // A label, a score and a gradient of it an edge, beside the trained value and its gradient.
+    const double edges = clusters_ * static_cast<double>(settings_.edges);
+    add(estimate, "label graph",
+        settings_.stage2_epochs > 0 ? edges * (kStepped + 4 * kFloat) : labels_ * 2 * kFloat);
+    return estimate;
+  }
+
+ private:
+  bool by_blocks() const { return labels_go_by_blocks(settings_, sizes_.labels); }
+  bool has_index() const { return settings_.method == Method::kElias; }
+
+  static void add(MemoryEstimate& estimate, const char* part, double bytes) {
+    estimate.parts.emplace_back(part, static_cast<uint64_t>(bytes));
+  }
+
+  // Points, parameters, and what batches leave for the next one. There is a gradient of all weights
+  // of what is not stepped by rows.
+  MemoryEstimate lasting(double average) const {
+    const double by_rows = kStepped + average, whole = kStepped + average + kFloat;
+    MemoryEstimate estimate;
+    add(estimate, "points",
+        points_ * (kEntry * (sizes_.features_per_point + sizes_.labels_per_point) + 16));
+    add(estimate, "embedding table", features_ * width_ * by_rows);
+    add(estimate, "encoder layers",
+        static_cast<double>(settings_.layers) * width_ * width_ * whole);
+    add(estimate, "label classifiers", labels_ * width_ * (by_blocks() ? whole : by_rows));
+    if (has_index()) {
+      add(estimate, "clusters", clusters_ * width_ * whole);
+      // What a thread's search knows of each label.
+      add(estimate, "search", threads_ * labels_ * 20);
+    }
+    add(estimate, "a batch", batch_bytes() + std::min(batch_bytes(), kKeptBlocks));
+    return estimate;
+  }
+
+  double batch_bytes() const {
+    const double layers = static_cast<double>(settings_.layers) + 1;
+    double a_point = width_ * kFloat * (4 * layers + 3);
+    if (by_blocks()) a_point += std::min(labels_, kLabelsOfBlock) * kFloat;
+    if (has_index()) {
+      // Score, edge, slot, logit, gradients, target of each label of a shortlist, its pairs
+      // inverted by label; logit, score and gradient of all clusters.
+      a_point += static_cast<double>(settings_.shortlist) * 40 + clusters_ * 12;
+    }
+    return static_cast<double>(settings_.batch) * a_point;
+  }
+
+  const Settings& settings_;
+  const DataSizes& sizes_;
+  double threads_;
+  double points_, features_, labels_, width_, clusters_;
+  double label_entries_;
+};
 
 }  // namespace
 
@@ -21,43 +130,16 @@ uint64_t MemoryEstimate::total() const {
                          [](uint64_t sum, const auto& part) { return sum + part.second; });
 }
 
-MemoryEstimate estimate_memory(const Settings& settings, const DataSizes& sizes) {
-  const auto N = static_cast<double>(sizes.points), V = static_cast<double>(sizes.features);
-  const auto L = static_cast<double>(sizes.labels), D = static_cast<double>(settings.width);
-  const auto C = static_cast<double>(settings.clusters);
-  const auto K = static_cast<double>(settings.shortlist);
-  const auto batch = static_cast<double>(settings.batch);
-  const bool ova = settings.method == Method::kOva;
-  MemoryEstimate estimate;
-  const auto add = [&](const char* part, double bytes) {
-    estimate.parts.emplace_back(part, static_cast<uint64_t>(bytes));
+MemoryEstimate estimate_memory(const Settings& settings, const DataSizes& sizes, int threads) {
+  const Phases phases(settings, sizes, threads);
+  MemoryEstimate most = phases.learning();
+  const auto take_if_more = [&](MemoryEstimate other) {
+    if (other.total() > most.total()) most = std::move(other);
   };
-  add("points", N * (kEntry * (sizes.features_per_point + sizes.labels_per_point) + 16));
-  add("embedding table", V * D * kTrained);
-  add("encoder layers", static_cast<double>(settings.layers) * D * D * kTrainedDense);
-  // With a gradient of all, which there is where labels are worked on in blocks, and a copy in
-  // bfloat16 for products.
-  add("label classifiers", L * D * (kTrainedDense + (settings.bf16 ? 2 : 0)));
-  const double layers = static_cast<double>(settings.layers) + 1;
-  const double activations = batch * D * 4 * (4 * layers + 3);
-  if (ova) {
-    add("a batch", activations);
-    return estimate;
-  }
-  add("clusters", C * D * kTrainedDense);
-  // A label and a score an edge beside the trained value, of stage 2 alone.
-  if (settings.stage2_epochs > 0) {
-    add("label graph", C * static_cast<double>(settings.edges) * (kTrainedDense + 8));
-  }
-  // Centroids of labels while they are clustered: dense ones after a short stage 1, and sparse ones
-  // of the label's largest terms.
-  const double terms =
-      std::min(N * sizes.labels_per_point * sizes.features_per_point, L * kTermsOfCentroid);
-  add("clustering", terms * kEntry + (settings.warm_epochs > 0 ? (L + N) * D * 4 : 0));
-  // Score, edge, slot, logit, gradients, target of each label of a shortlist, its pairs inverted by
-  // label, and the scores of all clusters.
-  add("a batch", activations + batch * (K * 40 + C * 8));
-  return estimate;
+  if (settings.method == Method::kOva) return most;
+  take_if_more(phases.clustering());
+  if (settings.stage2_epochs > 0) take_if_more(phases.graph_building());
+  return most;
 }
 
 }  // namespace elias

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/errors.h"
@@ -12,14 +13,6 @@ namespace {
 
 // Streams of random numbers for initial values; layers follow on kLayers.
 enum Stream : uint64_t { kTable = 1, kClusters, kClusterBias, kLabels, kLabelBias, kLayers = 16 };
-
-// Passing over all labels is the faster way up to this many for each place of the shortlist.
-constexpr int64_t kBlockedLabelsPerPlace = 8;
-
-bool by_blocks(const Settings& settings, int64_t L) {
-  return settings.method == Method::kOva || settings.logit_loss == LogitLoss::kAll ||
-         L <= kBlockedLabelsPerPlace * settings.shortlist;
-}
 
 float bound_of(int64_t width) { return 1 / std::sqrt(static_cast<float>(width)); }
 
@@ -40,7 +33,7 @@ void fill(TensorView weights, float value) {
 
 Network::Network(const Context& context, const Settings& settings, int64_t V, int64_t L)
     : settings_(settings),
-      labels_by_blocks_(by_blocks(settings, L)),
+      labels_by_blocks_(labels_go_by_blocks(settings, L)),
       table_({V, settings.width}, {.name = "table", .rows = true}),
       gain_({settings.width}, {.name = "gain"}),
       shift_({settings.width}, {.name = "shift"}),
@@ -65,6 +58,13 @@ Network::Network(const Context& context, const Settings& settings, int64_t V, in
 }
 
 void Network::reset_labels(const Context& context) {
+  if (settings_.label_start == LabelStart::kPublished) {
+    const float bound = std::sqrt(6 / static_cast<float>(width()));
+    fill_uniform(context, label_weights_.weights(), bound, settings_.seed, kLabels);
+    fill_uniform(context, label_bias_.weights(), 0.5F, settings_.seed, kLabelBias);
+    for (float& bias : label_bias_.weights().span<float>()) bias += 0.5F;  // in [0, 1)
+    return;
+  }
   fill_uniform(context, label_weights_.weights(), bound_of(width()), settings_.seed, kLabels);
   // A label's share of a shortlist: what its classifier should say as long as it knows nothing.
   const auto candidates =
@@ -97,6 +97,8 @@ void Network::make_edges() {
 }
 
 void Network::set_graph(const Context& context, LabelGraph graph, std::span<const float> values) {
+  // Paths name their edge in an int32 (index/search.h); resolve refuses what would be more.
+  ELIAS_ASSERT(graph.edges() <= std::numeric_limits<int32_t>::max());
   graph_ = std::move(graph);
   make_edges();
   std::copy(values.begin(), values.end(), edges_->weights().span<float>().begin());
@@ -115,18 +117,22 @@ LabelGraphView Network::graph_view() const {
           .scores = edge_scores_};
 }
 
-std::vector<Parameter*> Network::encoder_parameters() {
-  std::vector<Parameter*> parameters = {&gain_, &shift_};
-  for (Layer& layer : layers_) {
+template <typename Self>
+Network::Pointers<Self> Network::encoder_parameters(Self& self) {
+  Pointers<Self> parameters = {&self.gain_, &self.shift_};
+  for (auto& layer : self.layers_) {
     parameters.insert(parameters.end(), {&layer.weights, &layer.bias, &layer.gain, &layer.shift});
   }
   return parameters;
 }
 
-std::vector<Parameter*> Network::all_but_edges() {
-  std::vector<Parameter*> parameters = encoder_parameters();
-  parameters.insert(parameters.end(), {&table_, &label_weights_, &label_bias_});
-  if (has_index()) parameters.insert(parameters.end(), {&*cluster_weights_, &*cluster_bias_});
+template <typename Self>
+Network::Pointers<Self> Network::all_but_edges(Self& self) {
+  Pointers<Self> parameters = encoder_parameters(self);
+  parameters.insert(parameters.end(), {&self.table_, &self.label_weights_, &self.label_bias_});
+  if (self.has_index()) {
+    parameters.insert(parameters.end(), {&*self.cluster_weights_, &*self.cluster_bias_});
+  }
   return parameters;
 }
 
@@ -138,7 +144,7 @@ void Network::begin_stage(const Rates& rates) {
     options.decay = decays ? settings_.weight_decay : 0;
     parameter.restart(options);
   };
-  for (Parameter* parameter : encoder_parameters()) {
+  for (Parameter* parameter : encoder_parameters(*this)) {
     restart(*parameter, rates.encoder, parameter->weights().rank() == 2);
   }
   restart(table_, rates.encoder, true);
@@ -194,7 +200,7 @@ PredictorWeights Network::predictor_weights(Weights which) const {
 }
 
 void Network::step_encoder(const Context& context, float share) {
-  for (Parameter* parameter : encoder_parameters()) {
+  for (Parameter* parameter : encoder_parameters(*this)) {
     parameter->step(context, share * parameter->options().rate);
   }
 }
@@ -223,12 +229,11 @@ void Network::catch_up_all(const Context& context) {
 }
 
 void Network::average(const Context& context) {
-  for (Parameter* parameter : all_but_edges()) parameter->average(context);
+  for (Parameter* parameter : all_but_edges(*this)) parameter->average(context);
 }
 
 void Network::save(SafetensorsWriter& writer) const {
-  auto& self = const_cast<Network&>(*this);  // only the list of parameters is taken from it
-  for (const Parameter* parameter : self.all_but_edges()) parameter->save(writer);
+  for (const Parameter* parameter : all_but_edges(*this)) parameter->save(writer);
   if (edges_) edges_->save(writer);
   if (!has_index()) return;
   writer.add<int64_t>("graph.offsets", graph_.offsets);
@@ -251,7 +256,7 @@ void Network::load(const Context& context, const Rates& rates, const Safetensors
     if (has("edges.weights")) make_edges();
   }
   begin_stage(rates);
-  for (Parameter* parameter : all_but_edges()) parameter->load(file);
+  for (Parameter* parameter : all_but_edges(*this)) parameter->load(file);
   if (!edges_) return;
   edges_->load(file);
   refresh_edges(context);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "encoder/bag.h"
@@ -38,6 +39,7 @@ class Network {
   void set_partition(const Context& context, std::span<const int32_t> cluster_of, int64_t C);
   /// The graph with learned edges, from their initial values.
   void set_graph(const Context& context, LabelGraph graph, std::span<const float> values);
+  /// The classifiers' initial values again, by settings.label_start; begin_stage must follow.
   void reset_labels(const Context& context);
 
   /// Edge scores from their values, which a step has changed.
@@ -75,8 +77,14 @@ class Network {
 
   void make_clusters(int64_t C);
   void make_edges();
-  std::vector<Parameter*> encoder_parameters();  // without the table
-  std::vector<Parameter*> all_but_edges();
+  /// Parameters as they may be used through a Self, which is Network or const Network.
+  template <typename Self>
+  using Pointers =
+      std::vector<std::conditional_t<std::is_const_v<Self>, const Parameter*, Parameter*>>;
+  template <typename Self>
+  static Pointers<Self> encoder_parameters(Self& self);  // without the table
+  template <typename Self>
+  static Pointers<Self> all_but_edges(Self& self);
 
   Settings settings_;
   bool labels_by_blocks_;

@@ -10,7 +10,7 @@
 namespace elias {
 namespace {
 
-/// A row of ELIAS, table 4. What all rows share is in set_preset. Its max-len and LR_phi are those
+/// A row of ELIAS, table 4. What all rows share is in set_shared. Its max-len and LR_phi are those
 /// of a transformer, so they are not here. The table has the epochs of all stages in one number;
 /// the authors' runs took 5 of them before clustering again and 15 for stage 1.
 struct Preset {
@@ -18,7 +18,7 @@ struct Preset {
   int64_t clusters;
   float alpha;
   int64_t epochs;
-  float rate;  // LR_W
+  float rate;  // LR_W, of stage 1
   int64_t batch;
 };
 
@@ -32,13 +32,36 @@ constexpr Preset kPresets[] = {
 constexpr int64_t kWarmEpochs = 5;
 constexpr int64_t kStage1Epochs = 15;
 
+/// What the authors' runs share on all data sets (ELIAS, sections 4 and C, and their code).
+void set_shared(Settings& settings) {
+  settings.beam = 20;
+  settings.shortlist = 2000;
+  settings.edges = 1000;
+  settings.beta = 150;
+  settings.lambda = 0.05F;
+  settings.weight_decay = 0.01F;
+  settings.accumulation = 10;
+}
+
+/// In stage 2 labels and edges share a rate: that of stage 1, or 0.005 where it was higher.
+void set_stage2_rates(Settings& settings) {
+  const float stage1 = settings.stage1_rates.labels;
+  const float rate = stage1 > 0 ? std::min(stage1, 0.005F) : 0.005F;
+  settings.stage2_rates.labels = settings.stage2_rates.edges = rate;
+}
+
 }  // namespace
 
 void set_as_published(Settings& settings) {
+  set_shared(settings);
+  set_stage2_rates(settings);
+  settings.labels_per_cluster = 100;
   settings.logit_loss = LogitLoss::kNone;
   settings.gamma = 1;
   settings.informed_edges = false;
   settings.keep_classifiers = false;
+  settings.keep_warm_classifiers = false;
+  settings.label_start = LabelStart::kPublished;
   settings.kept_clusters = 0;
 }
 
@@ -55,20 +78,15 @@ void set_preset(Settings& settings, const std::string& name) {
     throw InputError("--preset {}: there is none of that name: give one of {}, or none",
                      shown(name), fmt::join(preset_names(), ", "));
   }
+  set_shared(settings);
   settings.clusters = preset->clusters;
   settings.alpha = preset->alpha;
-  settings.beta = 150;
-  settings.edges = 1000;
-  settings.lambda = 0.05F;
-  settings.shortlist = 2000;
-  settings.beam = 20;
   settings.batch = preset->batch;
   settings.warm_epochs = kWarmEpochs;
   settings.stage1_epochs = kStage1Epochs;
   settings.stage2_epochs = preset->epochs - kWarmEpochs - kStage1Epochs;
   settings.stage1_rates.clusters = settings.stage1_rates.labels = preset->rate;
-  // The table's rate is that of stage 1; in stage 2 the authors took 0.005 where it was higher.
-  settings.stage2_rates.labels = std::min(preset->rate, 0.005F);
+  set_stage2_rates(settings);
 }
 
 }  // namespace elias

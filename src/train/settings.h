@@ -20,6 +20,10 @@ enum class Method : uint8_t { kElias, kOva };
 /// of them, or none (the paper's loss on p alone).
 enum class LogitLoss : uint8_t { kNone, kShortlist, kAll };
 
+/// How label classifiers start: small weights and the bias of a label that is one of a shortlist,
+/// or weights in +-sqrt(6 / D) and a bias in [0, 1), as the authors' do.
+enum class LabelStart : uint8_t { kPrior, kPublished };
+
 /// Peak learning rates of a stage.
 struct Rates {
   float encoder = 0;   // the layers, and the embedding table
@@ -46,17 +50,19 @@ struct Settings {
   float word_dropout = 0.2F;
 
   // Index.
-  int64_t clusters = 0;   // C, a power of two
-  int64_t beam = 0;       // b
-  int64_t shortlist = 0;  // K
-  int64_t edges = 0;      // kappa
+  int64_t labels_per_cluster = 50;  // what C is derived from
+  int64_t clusters = 0;             // C, a power of two
+  int64_t beam = 0;                 // b
+  int64_t shortlist = 0;            // K
+  int64_t edges = 0;                // kappa
   float alpha = 10;
   float beta = 0;
   int64_t extra_clusters = 5;  // beyond the beam in training: parents, then random ones
   int kept_clusters = 2;       // coverage: see GraphOptions
   bool informed_edges = true;
-  bool keep_warm_classifiers = true;  // W_L from the short stage 1 to stage 1
   bool keep_classifiers = true;       // W_L from stage 1 to stage 2
+  bool keep_warm_classifiers = true;  // W_L from the short stage 1 to stage 1
+  LabelStart label_start = LabelStart::kPrior;
 
   // Loss.
   LogitLoss logit_loss = LogitLoss::kShortlist;
@@ -73,11 +79,12 @@ struct Settings {
   int64_t accumulation = 1;
   float weight_decay = 0;
   float warm_up = 0.1F;        // share of the steps
-  float average_from = 0.5F;   // share of stage 2 after which weights are averaged; 1: never
+  float average_from = 0.5F;   // share of the last stage after which weights are averaged; 1: never
   int64_t averages = 4;        // an epoch
   int64_t held_out = -1;       // points, where no --dev is given; below zero: derived
   int64_t evaluate_every = 0;  // epochs of the last stage
-  bool bf16 = true;            // products of label and cluster weights in bfloat16
+  /// Products of encoder layers, clusters, and labels if these go by blocks, in bfloat16.
+  bool bf16 = true;
 };
 
 /// Applies one `name=value`; the value "auto" leaves a setting that can be derived open. Throws
@@ -92,8 +99,8 @@ nlohmann::ordered_json to_json(const Settings& settings);
 /// Name, range and meaning of every setting, for --help.
 std::string settings_help();
 
-/// The paper's choices where ours differ (--as-published): loss on p alone, gamma 1, uniform edges,
-/// fresh W_L in stage 2, no repair of coverage.
+/// The paper's choices where ours differ (--as-published), those of the authors' code where the
+/// paper is silent. What a preset has set stands. docs/training.md lists what is not restored.
 void set_as_published(Settings& settings);
 /// The settings of ELIAS, table 4, for a data set of the paper: amazon-670k, lf-amazontitles-131k,
 /// wikipedia-500k, amazon-3m. Throws InputError for another name, listing these.
@@ -111,14 +118,20 @@ struct DataSizes {
 /// Sets what is still open of min_df and max_features, which must be known before the features of
 /// `texts` texts, and with them the other sizes, are.
 void resolve_features(Settings& settings, int64_t texts);
-/// Sets what is still open (0, or below zero), and lowers what the data is too small for.
+/// Sets what is still open (0, or below zero), and lowers what the data is too small for. Throws
+/// InputError if the index or a batch has more entries than can be numbered.
 void resolve(Settings& settings, const DataSizes& sizes);
+
+/// True if the classifiers of L labels are worked on and stepped as a whole, false if row by row
+/// (head/label_losses.h).
+bool labels_go_by_blocks(const Settings& settings, int64_t L);
 
 /// Bytes of memory the run will need at its peak, by part.
 struct MemoryEstimate {
   std::vector<std::pair<std::string, uint64_t>> parts;
   uint64_t total() const;
 };
-MemoryEstimate estimate_memory(const Settings& settings, const DataSizes& sizes);
+/// `threads` as for ThreadPool: 0 is one per hardware thread.
+MemoryEstimate estimate_memory(const Settings& settings, const DataSizes& sizes, int threads = 0);
 
 }  // namespace elias

@@ -46,6 +46,8 @@ constexpr Setting kSettings[] = {
     {"dropout", at<&S::dropout>, "rate, on a point's vector", 0, 0.99},
     {"word_dropout", at<&S::word_dropout>, "rate at which features are left out", 0, 0.99},
 
+    {"labels_per_cluster", at<&S::labels_per_cluster>,
+     "at most so many, where clusters are derived", 1, kMostLabels},
     {"clusters", at<&S::clusters>, "C, of labels", 1, kMostLabels, 0, true},
     {"beam", at<&S::beam>, "b, clusters searched for a point", 1, kMostLabels, 0},
     {"shortlist", at<&S::shortlist>, "K, labels scored for a point", 1, kMostLabels, 0},
@@ -61,6 +63,9 @@ constexpr Setting kSettings[] = {
      "edges start from what stage 1 found, not at random"},
     {"keep_classifiers", at<&S::keep_classifiers>,
      "stage 2 goes on with the label classifiers of stage 1"},
+    {"keep_warm_classifiers", at<&S::keep_warm_classifiers>,
+     "stage 1 goes on with the label classifiers of the short stage 1"},
+    {"label_start", at<&S::label_start>, "initial values of the label classifiers"},
 
     {"logit_loss", at<&S::logit_loss>,
      "labels the classifiers learn to reject beside the loss on p"},
@@ -87,25 +92,29 @@ constexpr Setting kSettings[] = {
      0},
     {"stage2_labels_rate", at<&S::stage2_rates, &Rates::labels>, "likewise", 1e-9, kHighestRate, 0},
     {"stage2_edges_rate", at<&S::stage2_rates, &Rates::edges>, "likewise", 1e-9, kHighestRate, 0},
-    {"accumulation", at<&S::accumulation>, "batches a step of labels, clusters and edges", 1, 1000},
+    {"accumulation", at<&S::accumulation>,
+     "batches a step of clusters, edges, and labels where these go by blocks (L <= 8 K)", 1, 1000},
     {"weight_decay", at<&S::weight_decay>, "weight decay of AdamW", 0, 1},
     {"warm_up", at<&S::warm_up>, "share of the steps in which rates rise", 0, 1},
     {"average_from", at<&S::average_from>,
-     "share of stage 2 after which weights are averaged; 1: never", 0, 1},
+     "share of the last stage after which weights are averaged; 1: never", 0, 1},
     {"averages", at<&S::averages>, "averages taken an epoch", 1, kNoBound},
     {"evaluate_every", at<&S::evaluate_every>, "epochs from one evaluation to the next", 1,
      kNoBound, 0},
-    {"bf16", at<&S::bf16>, "products of label and cluster weights in bfloat16"},
+    {"bf16", at<&S::bf16>,
+     "products of layers, clusters, and labels where these go by blocks, in bfloat16"},
 };
 
 constexpr std::string_view kMethods[] = {"elias", "ova"};
 constexpr std::string_view kLogitLosses[] = {"none", "shortlist", "all"};
+constexpr std::string_view kLabelStarts[] = {"prior", "published"};
 
 }  // namespace
 
 std::span<const Setting> all_settings() { return kSettings; }
 std::span<const std::string_view> names_of(const Method*) { return kMethods; }
 std::span<const std::string_view> names_of(const LogitLoss*) { return kLogitLosses; }
+std::span<const std::string_view> names_of(const LabelStart*) { return kLabelStarts; }
 
 std::string allowed_values(const Setting& setting) {
   Settings settings;

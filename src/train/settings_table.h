@@ -14,8 +14,8 @@ namespace elias {
 
 struct Setting {
   /// Where the value lies; its type is the setting's kind.
-  using Place =
-      std::variant<int*, int64_t*, uint64_t*, float*, double*, bool*, Method*, LogitLoss*>;
+  using Place = std::variant<int*, int64_t*, uint64_t*, float*, double*, bool*, Method*, LogitLoss*,
+                             LabelStart*>;
 
   std::string_view name;
   Place (*place)(Settings&);
@@ -30,6 +30,7 @@ std::span<const Setting> all_settings();
 /// The names of the values of an enumeration, in their order.
 std::span<const std::string_view> names_of(const Method*);
 std::span<const std::string_view> names_of(const LogitLoss*);
+std::span<const std::string_view> names_of(const LabelStart*);
 
 /// What values it takes, in words: "a whole number from 1 to 65536, or auto".
 std::string allowed_values(const Setting& setting);

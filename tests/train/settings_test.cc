@@ -3,10 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
+#include <fstream>
+#include <iterator>
 #include <random>
 
 #include "base/errors.h"
+#include "train/network.h"
 
 namespace elias {
 namespace {
@@ -117,6 +123,9 @@ TEST(Settings, PresetsAreTheRowsOfTable4) {
   EXPECT_EQ(settings.batch, 64);
   EXPECT_EQ(settings.stage1_rates.labels, 0.002F);
   EXPECT_EQ(settings.stage2_rates.labels, 0.002F);
+  EXPECT_EQ(settings.stage2_rates.edges, 0.002F);
+  EXPECT_EQ(settings.weight_decay, 0.01F);
+  EXPECT_EQ(settings.accumulation, 10);
   for (const std::string& name : preset_names()) {
     set_preset(settings, name);
     const int64_t epochs = settings.warm_epochs + settings.stage1_epochs + settings.stage2_epochs;
@@ -141,11 +150,69 @@ TEST(Settings, PresetsAreTheRowsOfTable4) {
 TEST(Settings, AsPublishedIsThePapersMethod) {
   Settings settings;
   set_as_published(settings);
-  EXPECT_EQ(settings.logit_loss, LogitLoss::kNone);
-  EXPECT_EQ(settings.gamma, 1);
-  EXPECT_FALSE(settings.informed_edges);
-  EXPECT_FALSE(settings.keep_classifiers);
-  EXPECT_EQ(settings.kept_clusters, 0);
+  const auto ours = to_json(Settings{});
+  nlohmann::ordered_json changed;
+  const auto published = to_json(settings);
+  for (const auto& [name, value] : published.items()) {
+    if (ours[name] != value) changed[name] = value;
+  }
+  // lambda is published too, and the same.
+  EXPECT_EQ(changed, nlohmann::ordered_json::parse(R"({
+      "labels_per_cluster": 100, "beam": 20, "shortlist": 2000, "edges": 1000, "beta": 150.0,
+      "kept_clusters": 0, "informed_edges": false, "keep_classifiers": false,
+      "keep_warm_classifiers": false, "label_start": "published", "logit_loss": "none",
+      "gamma": 1.0, "stage2_labels_rate": 0.005, "stage2_edges_rate": 0.005, "accumulation": 10,
+      "weight_decay": 0.01})"));
+  EXPECT_EQ(settings.lambda, 0.05F);
+}
+
+// C = 2^ceil(log2(L / 100)): what the paper has on its four data sets.
+TEST(Settings, AsPublishedHasThePapersClusters) {
+  const std::pair<int64_t, int64_t> expected[] = {
+      {131'073, 2048}, {670'091, 8192}, {501'070, 8192}, {2'812'281, 32768}};
+  for (const auto& [labels, clusters] : expected) {
+    Settings settings;
+    set_as_published(settings);
+    resolve(settings, {500'000, labels, 4, 100'000, 50});
+    EXPECT_EQ(settings.clusters, clusters) << labels;
+  }
+}
+
+TEST(Settings, AsPublishedLeavesAPresetAsItIs) {
+  for (const std::string& name : preset_names()) {
+    Settings preset;
+    set_preset(preset, name);
+    Settings both = preset;
+    set_as_published(both);
+    const auto before = to_json(preset), after = to_json(both), ours = to_json(Settings{});
+    for (const auto& [key, value] : before.items()) {
+      if (value == ours[key]) continue;
+      EXPECT_EQ(after[key], value) << name << " " << key;
+    }
+  }
+}
+
+TEST(Settings, LabelClassifiersStartAsTheySay) {
+  ThreadPool pool(1);
+  Settings settings;
+  settings.width = 24;
+  settings.shortlist = 50;
+  const auto ranges = [&] {
+    const Network network(Context(pool), settings, 10, 200);
+    const PredictorWeights weights = network.predictor_weights(Weights::kCurrent);
+    const auto [low, high] = std::ranges::minmax(weights.label_weights.span<float>());
+    const auto [bias_low, bias_high] = std::ranges::minmax(weights.label_bias.span<float>());
+    return std::array{low, high, bias_low, bias_high};
+  };
+  // 4,800 uniform weights and 200 biases come near the ends of their range.
+  const float narrow = 1 / std::sqrt(24.0F);
+  EXPECT_THAT(ranges(), testing::Pointwise(testing::FloatNear(1e-3F),
+                                           {-narrow, narrow, -std::log(50.0F), -std::log(50.0F)}));
+  settings.label_start = LabelStart::kPublished;
+  const auto published = ranges();
+  EXPECT_THAT(published, testing::Pointwise(testing::FloatNear(0.03F), {-0.5F, 0.5F, 0.0F, 1.0F}));
+  EXPECT_GE(published[2], 0);
+  EXPECT_LT(published[3], 1);
 }
 
 // What must hold for any data, whatever the rules.
@@ -192,23 +259,59 @@ TEST(Settings, ResolvedOnesAreSoundForAnySizes) {
   }
 }
 
-TEST(Settings, RulesGiveWhatWasMeasuredToWork) {
-  Settings eurlex;
-  resolve(eurlex, {45'000, 4'271, 5, 100'000, 200});
-  EXPECT_EQ(eurlex.clusters, 128);
-  EXPECT_EQ(eurlex.beam, 10);
-  EXPECT_EQ(eurlex.shortlist, 1000);
-  EXPECT_EQ(eurlex.width, 1024);
-  EXPECT_EQ(eurlex.batch, 512);
-  EXPECT_EQ(eurlex.held_out, 4000);
-  Settings yso;
-  resolve(yso, {590'716, 25'400, 4, 200'000, 10});
-  EXPECT_EQ(yso.clusters, 512);
-  EXPECT_EQ(yso.beam, 20);
-  EXPECT_EQ(yso.shortlist, 1000);
-  EXPECT_EQ(yso.width, 512);
-  EXPECT_EQ(yso.batch, 1024);
-  EXPECT_EQ(yso.stage1_epochs, 2);
+// The rows of the table of examples in the manual.
+TEST(Settings, RulesAreThoseOfTheManual) {
+  std::ifstream file(ELIAS_TEST_DATA "/../../docs/training.md");
+  const std::string manual((std::istreambuf_iterator<char>(file)), {});
+  const DataSizes examples[] = {{1000, 200, 2, 3000, 20},
+                                {45'000, 4'271, 5, 100'000, 200},
+                                {590'716, 25'400, 4, 200'000, 10}};
+  for (const DataSizes& sizes : examples) {
+    Settings s;
+    resolve(s, sizes);
+    EXPECT_THAT(manual,
+                HasSubstr(fmt::format(
+                    "\n| {} | {} | {} | {} | {} | {} | {} | {} + {} + {} | {} |\n", sizes.points,
+                    sizes.labels, s.clusters, s.beam, s.shortlist, s.edges, s.batch, s.warm_epochs,
+                    s.stage1_epochs, s.stage2_epochs, s.evaluate_every)));
+    EXPECT_EQ(s.held_out, std::min<int64_t>(4000, sizes.points / 10));
+    EXPECT_EQ(s.width, sizes.labels < 10'000 ? 1024 : 512);
+  }
+}
+
+TEST(Settings, MoreLabelsNeverHaveFewerClusters) {
+  int64_t fewest = 1;
+  for (int64_t labels = 2; labels < 20'000; ++labels) {
+    Settings settings;
+    resolve(settings, {10'000, labels, 3, 1000, 50});
+    ASSERT_GE(settings.clusters, fewest) << labels;
+    ASSERT_LE(settings.clusters, 2 * fewest) << labels;
+    fewest = settings.clusters;
+  }
+}
+
+TEST(Settings, WhatCannotBeNumberedIsRefused) {
+  const DataSizes sizes{10'000'000, 4'000'000, 3, 100'000, 50};
+  const auto refusal_of = [&](const std::vector<std::pair<const char*, const char*>>& given) {
+    Settings settings;
+    for (const auto& [name, value] : given) set(settings, name, value, "--set");
+    try {
+      resolve(settings, sizes);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(
+      refusal_of({{"clusters", "65536"}, {"edges", "32768"}, {"kept_clusters", "0"}}),
+      AllOf(HasSubstr("edges 32768 times clusters 65536, and 0 "), HasSubstr("lower edges")));
+  EXPECT_EQ(refusal_of({{"clusters", "65536"}, {"edges", "32767"}, {"kept_clusters", "0"}}), "");
+  EXPECT_NE(refusal_of({{"clusters", "65536"}, {"edges", "32767"}}), "");
+  EXPECT_EQ(refusal_of({{"clusters", "65536"}, {"edges", "32768"}, {"stage2_epochs", "0"}}), "");
+  EXPECT_THAT(refusal_of({{"batch", "1024"}, {"shortlist", "2097152"}}),
+              HasSubstr("batch 1024: with a shortlist of 2097152"));
+  EXPECT_EQ(refusal_of({{"batch", "1024"}, {"shortlist", "2097151"}}), "");
+  EXPECT_EQ(refusal_of({{"batch", "1024"}, {"shortlist", "2097152"}, {"method", "ova"}}), "");
 }
 
 TEST(Settings, TheSmallestDataIsRankedWhole) {
@@ -241,24 +344,76 @@ TEST(Settings, GivenOnesStandUnlessTheDataIsTooSmall) {
   EXPECT_EQ(settings.held_out, 0);
 }
 
-TEST(Settings, TheMemoryEstimateCountsWhatIsLarge) {
-  const DataSizes sizes{1'000'000, 500'000, 4, 200'000, 100};
-  Settings settings;
-  resolve(settings, sizes);
-  const auto estimate = estimate_memory(settings, sizes);
-  uint64_t sum = 0;
-  for (const auto& [part, bytes] : estimate.parts) {
-    sum += bytes;
+// --- memory
+// ---------------------------------------------------------------------------------------
+
+class MemoryEstimateTest : public testing::Test {
+ protected:
+  MemoryEstimateTest() { resolve(settings_, sizes_); }
+
+  /// The bytes of a part; 0 if the largest phase has none of that name.
+  uint64_t part(const std::string& name) const {
+    for (const auto& [own, bytes] : estimate_memory(settings_, sizes_, kThreads).parts) {
+      if (own == name) return bytes;
+    }
+    return 0;
   }
-  using testing::Contains;
-  using testing::Pair;
-  EXPECT_THAT(estimate.parts, Contains(Pair("embedding table", 200'000ULL * 512 * 16)));
-  EXPECT_THAT(estimate.parts, Contains(Pair("label classifiers", 500'000ULL * 512 * 22)));
-  EXPECT_EQ(estimate.total(), sum);
-  EXPECT_GT(sum, uint64_t{200'000 + 500'000} * 512 * 16);
-  settings.method = Method::kOva;
-  const auto parts = estimate_memory(settings, sizes).parts;
-  EXPECT_THAT(parts, testing::Not(testing::Contains(testing::Key("label graph"))));
+  uint64_t total(int threads = kThreads) const {
+    return estimate_memory(settings_, sizes_, threads).total();
+  }
+
+  static constexpr int kThreads = 4;
+  static constexpr uint64_t kWidth = 512, kLabels = 500'000, kFeatures = 200'000;
+  DataSizes sizes_{1'000'000, kLabels, 4, kFeatures, 100};
+  Settings settings_;
+};
+
+TEST_F(MemoryEstimateTest, IsTheSumOfItsParts) {
+  uint64_t sum = 0;
+  for (const auto& [part, bytes] : estimate_memory(settings_, sizes_, kThreads).parts) sum += bytes;
+  EXPECT_EQ(total(), sum);
+}
+
+TEST_F(MemoryEstimateTest, WeightsAreCountedByTheWayTheyAreStepped) {
+  sizes_.points = 1000;  // no phase but the last stage is large
+  settings_.batch = 16;
+  settings_.warm_epochs = 0;
+  settings_.logit_loss = LogitLoss::kShortlist;
+  ASSERT_GT(part("label graph"), 0U);
+  EXPECT_EQ(part("embedding table"), kFeatures * kWidth * 16);
+  EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 16);  // by rows: no gradient of all
+  EXPECT_EQ(part("search"), kThreads * kLabels * 20);
+  settings_.logit_loss = LogitLoss::kAll;
+  EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 20);
+  settings_.average_from = 1;
+  EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 16);
+  settings_.method = Method::kOva;
+  EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 16);
+  EXPECT_EQ(part("label graph"), 0U);
+  EXPECT_EQ(part("search"), 0U);
+}
+
+TEST_F(MemoryEstimateTest, OfThePhasesTheLargestCounts) {
+  // 1,000,000 points with 20 clusters for each of 40 labels: A' outgrows all else.
+  sizes_.labels_per_point = 40;
+  const uint64_t pairs = 1'000'000ULL * 40 * 20;
+  EXPECT_EQ(part("graph building"), 1'000'000ULL * kWidth * 4 + pairs * 12 + pairs / 8 * 20);
+  EXPECT_EQ(part("clustering"), 0U);
+  EXPECT_EQ(part("label graph"), 0U);
+  EXPECT_EQ(part("embedding table"), kFeatures * kWidth * 12);  // averages come later
+  // Without stage 2 there is no graph: clustering again, with phi of all points, is next.
+  settings_.stage2_epochs = 0;
+  EXPECT_EQ(part("graph building"), 0U);
+  EXPECT_GT(part("clustering"), (1'000'000ULL + kLabels) * kWidth * 4);
+  EXPECT_GT(total(64), total(1));  // each thread has vectors of its own
+}
+
+TEST_F(MemoryEstimateTest, ATinyRunIsTiny) {
+  sizes_ = {400, 40, 3, 400, 14};
+  settings_ = {};
+  settings_.width = 32;
+  resolve(settings_, sizes_);
+  EXPECT_LT(total(), uint64_t{2} << 20);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::vector<Kind> kinds() {
   blocks.layers = 1;
   blocks.weight_decay = 0.01F;
   Settings rows = small_settings();
-  rows.shortlist = 2;  // of 150 labels: more than 64 for each place
+  rows.shortlist = 2;  // of 150 labels: more than 8 for each place
   rows.edges = 20;
   Settings shared_steps = small_settings();
   shared_steps.accumulation = 3;
@@ -45,13 +45,19 @@ std::vector<Kind> kinds() {
   all_labels.logit_loss = LogitLoss::kAll;
   all_labels.average_from = 1;
   all_labels.evaluate_every = 2;
+  Settings published = small_settings();
+  published.label_start = LabelStart::kPublished;
+  published.keep_classifiers = published.keep_warm_classifiers = false;
+  published.informed_edges = false;
+  published.kept_clusters = 0;
   return {{"blocks", blocks, 0},
           {"rows", rows},
           {"shared_steps", shared_steps},
           {"rows_shared_steps", rows_shared_steps, 0},
           {"ova", ova},
           {"ova_shared_steps", ova_shared_steps, 0},
-          {"all_labels", all_labels, 0}};
+          {"all_labels", all_labels, 0},
+          {"published", published, 0}};
 }
 
 std::string name_of_kind(const testing::TestParamInfo<Kind>& info) { return info.param.name; }

@@ -37,6 +37,8 @@ std::string remedy(const std::string& part, const Settings& settings) {
   }
   if (part == "a batch") return fmt::format("batch (now {})", settings.batch);
   if (part == "label graph") return fmt::format("edges (now {})", settings.edges);
+  if (part == "graph building") return fmt::format("beam (now {})", settings.beam);
+  if (part == "search") return "--threads";
   if (part == "points") return "the number of points";
   return fmt::format("width (now {})", settings.width);
 }

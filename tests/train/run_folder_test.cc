@@ -140,11 +140,11 @@ TEST(RunFolder, WhatIsNotOursIsNotTouched) {
   write_file(folder / "photos/me.png", "x");
   for (const bool overwrite : {false, true}) {
     EXPECT_THAT(refusal([&] { RunFolder(folder / "photos", overwrite); }),
-                HasSubstr("not the folder of a run: give another --out"));
+                HasSubstr("something else than a model: give another --out"));
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(folder / "photos"), {}), 1);
   fs::create_directory(folder / "model");
-  write_file(folder / "model/config.json", "x");
+  write_file(folder / "model/config.json", R"({"format": "elias-model"})");
   EXPECT_THAT(refusal([&] { RunFolder(folder / "model", false); }), HasSubstr("--overwrite"));
   EXPECT_EQ(RunFolder(folder / "model", true).begin(kIdentity), State::kNew);
 }

@@ -114,9 +114,22 @@ void RunFolder::lock() {
   }
 }
 
+// With --overwrite: only what can go on as the same run is kept. A command that was stopped is the
+// same when it is given again, whether or not it has --overwrite.
+bool RunFolder::can_go_on() const try {
+  const ordered_json there = read_description();
+  for (const auto& [section, values] : identity_.items()) {
+    if (!first_difference(there[section], values).empty()) return false;
+  }
+  checkpoint();  // throws if it is damaged
+  return there["status"] != kFinished;
+} catch (const InputError&) {
+  return false;
+}
+
 RunFolder::State RunFolder::begin(const ordered_json& identity) {
   identity_ = identity;
-  if (!exists(in_run("settings.json")) || overwrite_) {
+  if (!exists(in_run("settings.json")) || (overwrite_ && !can_go_on())) {
     forget_run();
     begun_ = true;
     write_description(kRunning);

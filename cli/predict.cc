@@ -43,8 +43,8 @@ bool is_interactive(const std::string& input) {
   return input == "-" && ::fstat(STDIN_FILENO, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-// A 1 for each label that is named; empty if there is no file.
-std::vector<uint8_t> read_candidates(const std::string& path, const Model& model) {
+// The labels that are named; all if there is no file.
+AllowedLabels read_candidates(const std::string& path, const Model& model) {
   if (path.empty()) return {};
   std::vector<uint8_t> allowed(model.labels());
   LineReader reader(open_bytes(path));
@@ -63,7 +63,7 @@ std::vector<uint8_t> read_candidates(const std::string& path, const Model& model
   if (std::find(allowed.begin(), allowed.end(), 1) == allowed.end()) {
     throw InputError("{}: is empty: give the labels that may be predicted, one a line", path);
   }
-  return allowed;
+  return AllowedLabels(std::move(allowed));
 }
 
 class PredictRun {
@@ -121,7 +121,7 @@ class PredictRun {
   Model model_;
   std::unique_ptr<Predictor::State> state_;
   int64_t k_;
-  std::vector<uint8_t> allowed_;
+  AllowedLabels allowed_;
   std::vector<int32_t> labels_;
   std::vector<float> scores_;
 };

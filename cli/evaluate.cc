@@ -187,7 +187,8 @@ FileEvaluation evaluate_file(const std::string& path, const Options& options, Re
         scores.rows(), options.truth, truth.rows());
   }
   if (reference.width) check_width(scores, path, options, *reference.width);
-  FileEvaluation file{.name = path, .filtered = 0, .unknown_labels = 0, .result = {}};
+  FileEvaluation file;
+  file.name = path;
   file.unknown_labels = count_unknown(scores, reference.known_labels);
   file.filtered = remove_pairs(scores, reference.filter);
   file.result = evaluate(truth, scores, reference.trained(), options.evaluate, pool, path);
@@ -207,7 +208,11 @@ FileEvaluation evaluate_model(const Options& options, Reference& reference, Thre
   read_filter_pairs(options, reference);
   Csr scores =
       predict_all(context, model.predictor(), test.features, options.evaluate.cutoffs.deepest());
-  FileEvaluation file{.name = options.model, .filtered = 0, .unknown_labels = 0, .result = {}};
+  FileEvaluation file;
+  file.name = options.model;
+  const auto deepest = std::min<uint64_t>(options.evaluate.cutoffs.deepest(), model.labels());
+  const auto K = static_cast<uint64_t>(model.search().shortlist);
+  if (model.weights().cluster_weights && K < deepest) file.shortlist = K;
   file.filtered = remove_pairs(scores, reference.filter);
   file.result = evaluate(reference.truth.labels, scores, reference.trained(), options.evaluate,
                          pool, options.model);

@@ -99,6 +99,10 @@ void file_notes(std::string& text, const FileEvaluation& file, bool trained) {
          trained ? "is it of another label set?"
                  : "--train or --labels would tell rare labels from wrong ones");
   }
+  if (file.shortlist > 0) {
+    note(text, "{}: finds at most {} for a point, its shortlist: deeper cut-offs gain nothing",
+         file.name, counted(file.shortlist, "label"));
+  }
   if (!result.probabilities) {
     note(text, "{}: scores are not probabilities (some are outside 0 to 1): no calibration error{}",
          file.name, result.threshold ? "" : ", and no F1 without --threshold");

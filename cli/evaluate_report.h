@@ -19,6 +19,8 @@ struct FileEvaluation {
   uint64_t filtered = 0;        // pairs that the filter took out
   uint64_t unknown_labels = 0;  // predicted labels that neither truth nor training data has
   Evaluation result;
+  /// Of a model: labels of its shortlist, where that is shorter than the deepest cut-off; else 0.
+  uint64_t shortlist = 0;
 };
 
 /// Metrics as rows, files as columns, in percent; where there are several files the best of each

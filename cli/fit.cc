@@ -3,11 +3,12 @@
 // It can be stopped at any time: the same command goes on where it stopped (train/run_folder.h).
 // Ctrl-C and SIGTERM save a checkpoint first; a second one stops at once.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,7 @@
 #include "base/atomic_file.h"
 #include "base/errors.h"
 #include "base/json_log.h"
+#include "base/signals.h"
 #include "cli/data_options.h"
 #include "cli/fit_report.h"
 #include "cli/verbs.h"
@@ -56,12 +58,16 @@ struct Options {
 std::atomic<int> stop_signal{0};
 
 extern "C" void ask_to_stop(int signal) {
+  const int error = errno;
+  constexpr std::string_view kNotice =
+      "\nelias: stopping after this batch, a second signal stops at once\n";
+  const size_t skipped = ::isatty(STDERR_FILENO) == 1 ? 0 : 1;  // only there is a line to end
+  // If it cannot be said, the run stops all the same.
+  [[maybe_unused]] const auto written =
+      ::write(STDERR_FILENO, kNotice.data() + skipped, kNotice.size() - skipped);
   stop_signal = signal;
   remove_temporary_files_on_signals();  // the next one stops at once
-}
-
-void stop_between_batches_on_signals() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, ask_to_stop);
+  errno = error;
 }
 
 // --- settings ------------------------------------------------------------------------------------
@@ -145,7 +151,7 @@ Outcome train_in(RunFolder& folder, const Options& options, const Settings& sett
     });
   };
   log.write(checkpoint ? "resume" : "start", {{"settings", to_json(settings)}});
-  stop_between_batches_on_signals();
+  on_stop_signals(ask_to_stop);
   const Outcome outcome = train(context, settings, points.data, hooks, std::move(checkpoint));
   remove_temporary_files_on_signals();
   log.write(outcome == Outcome::kFinished ? "finished" : "stopped", ordered_json::object());
@@ -223,7 +229,8 @@ void add_files(CLI::App& verb, Options& options) {
       ->required()
       ->type_name("DIR");
   options.data.add_to(verb);
-  verb.add_flag("--overwrite", options.overwrite, "Start anew where the folder holds a run");
+  verb.add_flag("--overwrite", options.overwrite,
+                "Start anew where the folder holds another run, or a finished one");
   verb.add_option("--store", options.store, "Label classifiers as float32, or half of it as bf16")
       ->check(CLI::IsMember({"float32", "bf16"}))
       ->type_name("TYPE")

@@ -30,8 +30,6 @@ class FitDisplay {
   /// The event "epoch" has stage, epoch, epochs, loss, and figures of held-out points as shares,
   /// named as in Evaluation ("P@1").
   void event(const std::string& event, const nlohmann::ordered_json& fields);
-  /// Takes the line away.
-  void wipe() { line_.wipe(); }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,4 +1,5 @@
 // elias predict: the best labels of points, by a model that `elias fit` wrote.
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/progress.h"
+#include "base/readable.h"
 #include "cli/model_points.h"
 #include "cli/prediction_writer.h"
 #include "cli/verbs.h"
@@ -43,8 +45,8 @@ bool is_interactive(const std::string& input) {
   return input == "-" && ::fstat(STDIN_FILENO, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-// A 1 for each label that is named; empty if there is no file.
-std::vector<uint8_t> read_candidates(const std::string& path, const Model& model) {
+// The labels that are named; all if there is no file.
+AllowedLabels read_candidates(const std::string& path, const Model& model) {
   if (path.empty()) return {};
   std::vector<uint8_t> allowed(model.labels());
   LineReader reader(open_bytes(path));
@@ -63,7 +65,7 @@ std::vector<uint8_t> read_candidates(const std::string& path, const Model& model
   if (std::find(allowed.begin(), allowed.end(), 1) == allowed.end()) {
     throw InputError("{}: is empty: give the labels that may be predicted, one a line", path);
   }
-  return allowed;
+  return AllowedLabels(std::move(allowed));
 }
 
 class PredictRun {
@@ -82,12 +84,13 @@ class PredictRun {
     reading.labels_optional = true;
     reading.as_it_comes = is_interactive(options_.input);
     if (!options_.input_format.empty()) reading.format = format_from_name(options_.input_format);
+    say_if_shortlist_is_shorter();
     const auto writer = create_predictions(options_.output, options_.format, model_);
     LabelSpace ignored;  // labels of the input need not be known to the model
     const auto reader = open_points(options_.input, reading, ignored, pool_);
-    check_points(reader->info(), model_);
     Progress progress("predicting", "points", reader->info().promised_rows.value_or(0));
     for (PointBatch batch; reader->next(batch);) {
+      check_points(reader->info(), model_);  // nothing, of no kind, is input as well
       writer->write(predict(
           model_features(reader->info(), batch.texts, std::move(batch.features), model_, pool_)));
       if (reading.as_it_comes) writer->flush();
@@ -97,6 +100,14 @@ class PredictRun {
   }
 
  private:
+  void say_if_shortlist_is_shorter() const {
+    const int64_t K = model_.search().shortlist;
+    const bool cut = allowed_.all() || static_cast<int64_t>(allowed_.list().size()) > K;
+    if (!model_.weights().cluster_weights || k_ <= K || !cut) return;
+    fmt::print(stderr, "elias: --k {}: the model finds at most {} for a point, its shortlist\n", k_,
+               counted(static_cast<uint64_t>(K), "label"));
+  }
+
   Csr predict(const Csr& features) {
     if (features.rows() != 1) {
       return predict_all(context_, model_.predictor(), features, k_, allowed_);
@@ -121,7 +132,7 @@ class PredictRun {
   Model model_;
   std::unique_ptr<Predictor::State> state_;
   int64_t k_;
-  std::vector<uint8_t> allowed_;
+  AllowedLabels allowed_;
   std::vector<int32_t> labels_;
   std::vector<float> scores_;
 };

@@ -9,12 +9,11 @@
 #include <memory>
 
 #include "base/errors.h"
-#include "base/mapped_file.h"
 #include "cli/model_points.h"
 #include "cli/prune_report.h"
 #include "cli/verbs.h"
 #include "index/graph_analysis.h"
-#include "model/config.h"
+#include "model/model_folder.h"
 
 namespace elias::cli {
 namespace {
@@ -39,37 +38,15 @@ constexpr const char* kExamples = R"(Examples:
 
 A label that would lose its last edge keeps its best one.)";
 
-bool is_model(const fs::path& folder) try {
-  const std::string path = (folder / "config.json").string();
-  const MappedFile file(path);
-  parse_config({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
-  return true;
-} catch (const InputError&) {
-  return false;
-}
-
-/// The folder to write is new, empty, or holds a model that may be replaced.
 void check_folder(const Options& options) {
   std::error_code ignored;
-  const fs::path out(options.out);
-  if (!fs::exists(out, ignored)) return;
-  if (fs::equivalent(out, options.model, ignored)) {
+  if (fs::equivalent(options.out, options.model, ignored)) {
     throw InputError("{}: is the model itself: give --out another folder", options.out);
   }
-  if (!fs::is_directory(out, ignored)) {
-    throw InputError("{}: is a file: give --out the name of a folder", options.out);
-  }
-  if (fs::is_empty(out, ignored)) return;
-  if (!is_model(out)) {
-    throw InputError("{}: is not empty, and not a model: give another --out", options.out);
-  }
-  if (fs::exists(out / "run", ignored)) {
+  if (fs::exists(fs::path(options.out) / "run", ignored)) {
     throw InputError("{}: holds a run of elias fit: give another --out", options.out);
   }
-  if (!options.overwrite) {
-    throw InputError("{}: holds a model: give another --out, or --overwrite to replace it",
-                     options.out);
-  }
+  require_room_for_model(options.out, options.overwrite);
 }
 
 void check_options(const Options& options) {
@@ -93,7 +70,9 @@ void write_pruned(const Model& model, const PrunedGraph& pruned, const std::stri
                    .training = model.training()};
   parts.weights.graph = pruned.view();
   const bool halves = model.weights().label_weights.dtype() == DType::kBFloat16;
-  write_model(folder, parts, halves ? LabelStorage::kBFloat16 : LabelStorage::kFloat32);
+  replace_model(folder, [&](const std::string& beside) {
+    write_model(beside, parts, halves ? LabelStorage::kBFloat16 : LabelStorage::kFloat32);
+  });
 }
 
 void run(const Options& options, const Global& global) {

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "base/errors.h"
+#include "base/signals.h"
 
 namespace elias {
 namespace {
@@ -130,10 +131,6 @@ void write_file(const std::string& path, std::string_view bytes) {
   file.commit();
 }
 
-void remove_temporary_files_on_signals() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    std::signal(signal, remove_temporary_files_and_stop);
-  }
-}
+void remove_temporary_files_on_signals() { on_stop_signals(remove_temporary_files_and_stop); }
 
 }  // namespace elias

@@ -65,11 +65,4 @@ std::vector<int32_t> balanced_clusters(const LabelCentroids& centroids,
   return cluster_of;
 }
 
-int depth_for(int64_t labels, int64_t most_labels) {
-  ELIAS_ASSERT(most_labels >= 1);
-  int depth = 0;
-  while ((most_labels << depth) < labels) ++depth;
-  return depth;
-}
-
 }  // namespace elias

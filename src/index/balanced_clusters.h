@@ -24,7 +24,4 @@ struct ClusterOptions {
 std::vector<int32_t> balanced_clusters(const LabelCentroids& centroids,
                                        const ClusterOptions& options, ThreadPool& pool);
 
-/// The depth with which `labels` labels fall into clusters of at most `most_labels`.
-int depth_for(int64_t labels, int64_t most_labels);
-
 }  // namespace elias

@@ -99,11 +99,23 @@ size_t LabelSearch::write_from(const Cut& cut, const Shortlist& shortlist) {
   return written;
 }
 
-size_t LabelSearch::shortlist(const Shortlist& shortlist) {
-  // Labels that were forgotten since are left out for good.
-  found_ = static_cast<size_t>(std::remove_if(touched_.data(), touched_.data() + found_,
-                                              [&](int32_t label) { return scores_[label] == 0; }) -
-                               touched_.data());
+// Over the labels found, which are few, not over all.
+void LabelSearch::forget_others(std::span<const uint8_t> allowed) {
+  ELIAS_ASSERT(allowed.size() == scores_.size());
+  size_t kept = 0;
+  for (size_t i = 0; i < found_; ++i) {
+    const int32_t label = touched_[i];
+    if (allowed[label] != 0) {
+      touched_[kept++] = label;
+    } else {
+      scores_[label] = 0;
+    }
+  }
+  found_ = kept;
+}
+
+size_t LabelSearch::shortlist(const Shortlist& shortlist, std::span<const uint8_t> allowed) {
+  if (!allowed.empty()) forget_others(allowed);
   const size_t K = std::min(shortlist.labels.size(), found_);
   if (K == 0) return 0;
   const Cut cut = K < found_ ? cut_after(K) : Cut{.score = 0, .places = 0};

@@ -34,18 +34,16 @@ class LabelSearch {
   void explore(const LabelGraphView& graph, std::span<const int32_t> clusters,
                std::span<const float> scores);
 
-  /// Of the last exploration: how many labels were found, and the score, edge and slot of one; the
-  /// score of a label that was not found is 0.
-  size_t found() const { return found_; }
+  /// Of the last exploration: the score, edge and slot of a label; the score of one that was not
+  /// found is 0.
   float score(int32_t label) const { return scores_[label]; }
   int32_t edge(int32_t label) const { return paths_[label].edge; }
   int32_t slot(int32_t label) const { return paths_[label].slot; }
 
-  /// Takes a label out of what was found.
-  void forget(int32_t label) { scores_[label] = 0; }
-
-  /// Writes the shortlist, and returns its length, at most K = shortlist.labels.size().
-  size_t shortlist(const Shortlist& shortlist);
+  /// Writes the shortlist, and returns its length, at most K = shortlist.labels.size(). `allowed`,
+  /// if not empty, has a 1 for each of the L labels that may be in it; others that were found are
+  /// forgotten.
+  size_t shortlist(const Shortlist& shortlist, std::span<const uint8_t> allowed = {});
 
  private:
   struct Path {
@@ -58,6 +56,7 @@ class LabelSearch {
     size_t places;
   };
 
+  void forget_others(std::span<const uint8_t> allowed);
   Cut cut_after(size_t K);
   size_t write_from(const Cut& cut, const Shortlist& shortlist);
   void write(size_t place, int32_t label, const Shortlist& shortlist) const;

@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/hash.h"
+#include "model/model_folder.h"
 
 namespace elias {
 namespace {
@@ -20,9 +21,6 @@ constexpr int kVersion = 1;
 constexpr std::string_view kField = "\"checksum\": \"";
 constexpr size_t kDigits = 16;
 constexpr std::array<std::string_view, 3> kNamings = {"ids", "names", "file"};
-constexpr std::array<std::string_view, 5> kFiles = {"features.safetensors", "encoder.safetensors",
-                                                    "index.safetensors", "classifiers.safetensors",
-                                                    "labels.txt"};
 
 // 0.1F as 0.1, not as 0.10000000149: the shortest number that is read as the same float.
 double shortest(float value) { return std::stod(fmt::format("{}", value)); }
@@ -112,7 +110,7 @@ ModelConfig from_json(const Json& json, const std::string& path) {
                             file.at("checksum").get<std::string>()});
   }
   const auto known_file = [](const ModelFile& file) {
-    return std::find(kFiles.begin(), kFiles.end(), file.name) != kFiles.end();
+    return is_model_file(file.name) && file.name != kModelFiles.back();
   };
   const bool known = (config.method == "elias" || config.method == "ova") &&
                      naming != kNamings.end() &&

@@ -55,7 +55,7 @@ Csr rows_of(const RankedLabels& ranked, size_t rows, size_t k, uint64_t L) {
 }  // namespace
 
 Csr predict_all(const Context& context, const Predictor& predictor, const Csr& features, int64_t k,
-                std::span<const uint8_t> allowed) {
+                const AllowedLabels& allowed) {
   constexpr size_t kMostPoints = 64, kChunks = 64;
   const size_t rows = features.rows();
   const auto places = static_cast<size_t>(std::min(k, predictor.labels()));

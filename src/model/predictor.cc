@@ -110,18 +110,6 @@ class Predictor::Room : public Predictor::State {
     return activations_.phi();
   }
 
-  /// The labels of `allowed`, if they are few enough to score every one of them; else none.
-  std::span<const int32_t> list(std::span<const uint8_t> allowed, int64_t most) {
-    listed_.resize(static_cast<size_t>(most));
-    size_t count = 0;
-    for (size_t label = 0; label < allowed.size(); ++label) {
-      if (allowed[label] == 0) continue;
-      if (count == listed_.size()) return {};
-      listed_[count++] = static_cast<int32_t>(label);
-    }
-    return std::span(listed_).first(count);
-  }
-
   void rank(const Context& context, const Parts& parts, ConstTensorView phi, int64_t k,
             std::span<const uint8_t> allowed, std::span<const int32_t> listed,
             const RankedLabels& ranked) {
@@ -134,7 +122,6 @@ class Predictor::Room : public Predictor::State {
   BagActivations activations_;
   std::optional<ShortlistSearch> search_;
   ExactScan scan_;
-  std::vector<int32_t> listed_;
 };
 
 Predictor::Predictor(const Context& context, const PredictorWeights& weights,
@@ -165,13 +152,13 @@ std::unique_ptr<Predictor::State> Predictor::make_state() const {
 }
 
 void Predictor::predict(const Context& context, const Csr& features, size_t begin, size_t end,
-                        int64_t k, std::span<const uint8_t> allowed, State& state,
+                        int64_t k, const AllowedLabels& allowed, State& state,
                         const RankedLabels& ranked) const {
   ELIAS_ASSERT(begin <= end && end <= features.rows() && k > 0);
   const auto places = static_cast<size_t>(k);
   ELIAS_ASSERT(ranked.labels.size() == (end - begin) * places);
   ELIAS_ASSERT(ranked.scores.size() == ranked.labels.size());
-  ELIAS_ASSERT(allowed.empty() || allowed.size() == static_cast<size_t>(labels()));
+  ELIAS_ASSERT(allowed.all() || allowed.flags().size() == static_cast<size_t>(labels()));
   const int64_t V = parts_->weights.encoder.table.rows();
   if (features.cols > static_cast<uint64_t>(V)) {
     throw InputError(
@@ -180,14 +167,16 @@ void Predictor::predict(const Context& context, const Csr& features, size_t begi
         features.cols, V);
   }
   auto& room = static_cast<Room&>(state);
-  const auto listed = room.list(allowed, parts_->settings.shortlist);
+  // So few that every one of them is scored.
+  const bool few = allowed.list().size() <= static_cast<size_t>(parts_->settings.shortlist);
+  const auto listed = few ? allowed.list() : std::span<const int32_t>();
   for (size_t first = begin; first < end; first += kChunk) {
     const size_t last = std::min(end, first + kChunk);
     const auto part = [&](auto all) {
       return all.subspan((first - begin) * places, (last - first) * places);
     };
-    room.rank(context, *parts_, room.encode(context, *parts_, features, first, last), k, allowed,
-              listed, {part(ranked.labels), part(ranked.scores)});
+    room.rank(context, *parts_, room.encode(context, *parts_, features, first, last), k,
+              allowed.flags(), listed, {part(ranked.labels), part(ranked.scores)});
   }
 }
 

@@ -16,6 +16,7 @@
 #include "data/csr.h"
 #include "encoder/bag.h"
 #include "index/label_graph.h"
+#include "model/allowed_labels.h"
 #include "ops/context.h"
 #include "ops/product/linear.h"
 #include "ops/tensor.h"
@@ -61,12 +62,12 @@ class Predictor {
   /// Room for predictions by one thread at a time; it grows to what the largest call needs.
   std::unique_ptr<State> make_state() const;
 
-  /// The k best labels of the rows [begin, end) of `features` [N x V]. `allowed`, if not empty, has
-  /// a 1 for each of the L labels that may be predicted. Other labels are dropped before the
-  /// shortlist is cut, so that it holds K allowed ones. Where no more than K labels are allowed,
-  /// all of them are scored: one that the search does not find counts as found with yhat = 2^-126.
+  /// The k best labels of the rows [begin, end) of `features` [N x V]. Labels that
+  /// are not `allowed` are dropped before the shortlist is cut, so that it holds K allowed ones.
+  /// Where no more than K labels are allowed, all of them are scored: one that the search does not
+  /// find counts as found with yhat = 2^-126.
   void predict(const Context& context, const Csr& features, size_t begin, size_t end, int64_t k,
-               std::span<const uint8_t> allowed, State& state, const RankedLabels& ranked) const;
+               const AllowedLabels& allowed, State& state, const RankedLabels& ranked) const;
 
  private:
   struct Parts;
@@ -76,6 +77,6 @@ class Predictor {
 
 /// All rows of `features` on all threads: N x L, at most k entries a row.
 Csr predict_all(const Context& context, const Predictor& predictor, const Csr& features, int64_t k,
-                std::span<const uint8_t> allowed = {});
+                const AllowedLabels& allowed = {});
 
 }  // namespace elias

@@ -30,19 +30,27 @@ ShortlistSearch::ShortlistSearch(const PredictorWeights& weights, const SearchSe
       z_(labels_.size()),
       scored_(labels_.size()) {}
 
-// s = clamp(alpha softmax(W_C phi + b_C)), and the `beam` best of each point (ELIAS, eq. 1).
+// s = clamp(alpha softmax(W_C phi + b_C)), and the `beam` best of each point (ELIAS, eq. 1). They
+// are chosen by their logits, as in training: where alpha is above the beam, more clusters than it
+// has places may be clamped to 1, and among these their ids would decide.
 void ShortlistSearch::score_clusters(const Context& context, const SearchWeights& weights,
                                      ConstTensorView phi) {
   const int64_t n = phi.rows();
   const int64_t C = weights.clusters.outer();
+  const int64_t b = settings_.beam;
   grow(cluster_scores_, n, C, DType::kFloat32);
   grow(log_sums_, n, 1, DType::kFloat32);
-  grow(best_scores_, n, settings_.beam, DType::kFloat32);
-  grow(best_clusters_, n, settings_.beam, DType::kInt32);
+  grow(best_scores_, n, b, DType::kFloat32);
+  grow(best_clusters_, n, b, DType::kInt32);
   const TensorView s = cluster_scores_.view().slice(0, n);
   linear(context, phi, weights.clusters, weights.given.cluster_bias, Activation::kNone, s);
-  softmax_clamp(context, s, settings_.alpha, s, log_sums_.view().slice(0, n).reshaped({n}));
   top_k(context, s, best_scores_.view().slice(0, n), best_clusters_.view().slice(0, n));
+  softmax_clamp(context, s, settings_.alpha, s, log_sums_.view().slice(0, n).reshaped({n}));
+  const auto scores = cluster_scores_.span<float>();
+  const auto best = best_clusters_.span<int32_t>();
+  for (int64_t place = 0; place < n * b; ++place) {
+    best_scores_.span<float>()[place] = scores[place / b * C + best[place]];
+  }
 }
 
 // Fills labels_ and yhat_ from the last exploration; returns how many labels there are.
@@ -55,10 +63,7 @@ size_t ShortlistSearch::list_labels(std::span<const uint8_t> allowed,
     }
     return listed.size();
   }
-  for (size_t label = 0; label < allowed.size(); ++label) {
-    if (allowed[label] == 0) search_.forget(static_cast<int32_t>(label));
-  }
-  return search_.shortlist({.labels = labels_, .scores = yhat_, .edges = {}, .slots = {}});
+  return search_.shortlist({.labels = labels_, .scores = yhat_, .edges = {}, .slots = {}}, allowed);
 }
 
 void ShortlistSearch::rank(const Context& context, const SearchWeights& weights,

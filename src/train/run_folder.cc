@@ -5,8 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +12,7 @@
 
 #include "base/atomic_file.h"
 #include "base/errors.h"
+#include "model/model_folder.h"
 
 namespace elias {
 namespace {
@@ -25,15 +24,6 @@ constexpr int kFormat = 1;
 
 /// Of a run: at work or stopped, done but for moving the model, done.
 constexpr const char *kRunning = "running", *kTrained = "trained", *kFinished = "finished";
-
-/// All that write_model writes (model/model.h); the last makes a folder a model.
-constexpr std::array kModelFiles = {"features.safetensors", "encoder.safetensors",
-                                    "index.safetensors",    "classifiers.safetensors",
-                                    "labels.txt",           "config.json"};
-
-bool is_model_file(const std::string& name) {
-  return std::find(kModelFiles.begin(), kModelFiles.end(), name) != kModelFiles.end();
-}
 
 bool exists(const std::string& path) {
   std::error_code ignored;
@@ -89,28 +79,9 @@ void RunFolder::let_go() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-// A folder is ours if a run began there, or nothing is in it. With --overwrite a model without its
-// run is, too, as long as nothing else is there.
+// A folder is ours if a run began there, whatever else is in it.
 void RunFolder::require_ours() const {
-  if (!exists(path_)) return;
-  if (!fs::is_directory(path_)) {
-    throw InputError("{}: is a file: give --out the name of a folder", path_);
-  }
-  if (exists(in_run("lock"))) return;
-  bool empty = true, model = false, other = false;
-  on_disk(path_, [&] {
-    for (const auto& entry : fs::directory_iterator(path_)) {
-      const std::string name = entry.path().filename().string();
-      empty = false;
-      model = model || name == "config.json";
-      other = other || !is_model_file(name);
-    }
-  });
-  if (empty || (overwrite_ && model && !other)) return;
-  if (model && !other) {
-    throw InputError("{}: holds a model: give another --out, or --overwrite to replace it", path_);
-  }
-  throw InputError("{}: is not empty, and not the folder of a run: give another --out", path_);
+  if (!exists(in_run("lock"))) require_room_for_model(path_, overwrite_);
 }
 
 void RunFolder::make_folders() {
@@ -143,9 +114,22 @@ void RunFolder::lock() {
   }
 }
 
+// With --overwrite: only what can go on as the same run is kept. A command that was stopped is the
+// same when it is given again, whether or not it has --overwrite.
+bool RunFolder::can_go_on() const try {
+  const ordered_json there = read_description();
+  for (const auto& [section, values] : identity_.items()) {
+    if (!first_difference(there[section], values).empty()) return false;
+  }
+  checkpoint();  // throws if it is damaged
+  return there["status"] != kFinished;
+} catch (const InputError&) {
+  return false;
+}
+
 RunFolder::State RunFolder::begin(const ordered_json& identity) {
   identity_ = identity;
-  if (!exists(in_run("settings.json")) || overwrite_) {
+  if (!exists(in_run("settings.json")) || (overwrite_ && !can_go_on())) {
     forget_run();
     begun_ = true;
     write_description(kRunning);
@@ -254,7 +238,7 @@ void RunFolder::finish() {
   ELIAS_ASSERT(begun_ && exists(in_run("best/config.json")));
   on_disk(path_, [&] {
     fs::remove(path_ + "/config.json");
-    for (const char* name : kModelFiles) fs::remove(path_ + "/" + name);
+    for (const auto name : kModelFiles) fs::remove(fs::path(path_) / name);
   });
   write_description(kTrained);  // from here on a kill costs nothing: begin() does the rest
   move_model();
@@ -262,9 +246,9 @@ void RunFolder::finish() {
 
 void RunFolder::move_model() {
   on_disk(path_, [&] {
-    for (const char* name : kModelFiles) {
+    for (const auto name : kModelFiles) {
       const std::string from = in_run(fmt::format("best/{}", name));
-      if (exists(from)) fs::rename(from, path_ + "/" + name);
+      if (exists(from)) fs::rename(from, fs::path(path_) / name);
     }
     fs::remove_all(in_run("best"));
     fs::remove(in_run("checkpoint.safetensors"));

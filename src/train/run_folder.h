@@ -35,7 +35,8 @@ class RunFolder {
 
   /// Begins or goes on with the run that `identity` describes: objects of named values, of which
   /// "settings" and "data" are two. Throws InputError, naming the first difference, if the folder
-  /// holds another run; with `overwrite` that is forgotten, and its model stays until finish().
+  /// holds another run. With `overwrite` that, or one that is finished or damaged, is forgotten,
+  /// and its model stays until finish().
   State begin(const nlohmann::ordered_json& identity);
 
   /// What was last saved, verified; empty if nothing was.
@@ -58,6 +59,7 @@ class RunFolder {
   void let_go();
   void clean_up_after_a_kill() const;
   void forget_run() const;
+  bool can_go_on() const;
   nlohmann::ordered_json read_description() const;
   void write_description(const std::string& status);
   void put_new_best() const;

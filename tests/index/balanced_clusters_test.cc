@@ -191,17 +191,6 @@ TEST(BalancedClusters, RefuseMoreClustersThanLabels) {
   EXPECT_TRUE(balanced_clusters({}, {.depth = 0}, pool).empty());
 }
 
-TEST(BalancedClusters, DepthKeepsClustersSmall) {
-  EXPECT_EQ(depth_for(0, 100), 0);
-  EXPECT_EQ(depth_for(100, 100), 0);
-  EXPECT_EQ(depth_for(101, 100), 1);
-  EXPECT_EQ(depth_for(200, 100), 1);
-  EXPECT_EQ(depth_for(131073, 100), 11);  // the sizes of the paper
-  EXPECT_EQ(depth_for(670091, 100), 13);
-  EXPECT_EQ(depth_for(2812281, 100), 15);
-  EXPECT_EQ(depth_for(5, 1), 3);
-}
-
 TEST(BalancedClustersThread, SameClustersAtAnyNumberOfThreads) {
   const LabelCentroids centroids =
       centroids_of(random_floats({34000, 4}, 1), random_csr(34000, 60, 6, 1000, 2));

@@ -25,7 +25,8 @@ std::atomic<int> allocations{0};
 namespace elias {
 namespace {
 
-void expect_no_allocations(const TinyModel& model, const std::vector<uint8_t>& allowed) {
+void expect_no_allocations(const TinyModel& model, const std::vector<uint8_t>& flags) {
+  const AllowedLabels allowed(flags);
   ThreadPool pool(1);
   const Context context(pool);
   const PredictorWeights weights = model.views();

@@ -56,12 +56,13 @@ inline std::vector<double> search(const TinyModel& model, const std::vector<doub
   const auto C = static_cast<size_t>(model.sizes().C);
   std::vector<double> s(C);
   for (size_t c = 0; c < C; ++c) s[c] = product(phi, model.cluster_weights, model.cluster_bias, c);
+  const auto best = largest(s, static_cast<size_t>(settings.beam));  // by logits, not scores
   const double most = *std::max_element(s.begin(), s.end());
   double sum = 0;
   for (double& z : s) sum += z = std::exp(z - most);
   for (double& z : s) z = std::min(1.0, double{settings.alpha} * z / sum);
   std::vector<double> yhat(static_cast<size_t>(model.sizes().L));
-  for (const size_t c : largest(s, static_cast<size_t>(settings.beam))) {
+  for (const size_t c : best) {
     for (auto e = model.offsets[c]; e < model.offsets[c + 1]; ++e) {
       double& found = yhat[model.labels[e]];
       found = std::max(found, s[c] * double{model.scores[e]});

@@ -23,7 +23,7 @@ Ranked predict(const Context& context, const Predictor& predictor, const Csr& po
   const size_t places = (end - begin) * static_cast<size_t>(k);
   Ranked ranked{std::vector<int32_t>(places, 77), std::vector<float>(places, 77)};
   const auto state = predictor.make_state();
-  predictor.predict(context, points, begin, end, k, allowed, *state,
+  predictor.predict(context, points, begin, end, k, AllowedLabels(allowed), *state,
                     {ranked.labels, ranked.scores});
   return ranked;
 }
@@ -96,6 +96,12 @@ TEST_P(PredictorTest, SearchMatchesReference) {
       }
     }
   }
+}
+
+// Of more clusters with a score of 1 than the beam has places, those of the highest logits.
+TEST_P(PredictorTest, ClampedClustersAreChosenByTheirLogits) {
+  expect_as_reference(context(), TinyModel({}),
+                      {.alpha = 1000, .beam = 2, .shortlist = 40, .gamma = 1});
 }
 
 TEST_P(PredictorTest, ExactScanMatchesReference) {

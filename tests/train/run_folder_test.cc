@@ -132,6 +132,34 @@ TEST(RunFolder, OverwriteForgetsTheRunAndKeepsTheModelUntilTheNextOne) {
   EXPECT_EQ(text_of(folder / "m/notes.txt"), "mine");
 }
 
+// A command with --overwrite is stopped and given again: it goes on.
+TEST(RunFolder, OverwriteGoesOnWithTheSameRunUntilItIsFinished) {
+  TemporaryFolder folder;
+  ordered_json other = kIdentity;
+  other["settings"]["batch"] = 32;
+  const auto begin_and_save = [&](const ordered_json& identity, int64_t number) {
+    RunFolder run(folder / "m", true);
+    const State state = run.begin(identity);
+    save_number(run, number);
+    return state;
+  };
+  EXPECT_EQ(begin_and_save(other, 1), State::kNew);
+  EXPECT_EQ(begin_and_save(kIdentity, 2), State::kNew);
+  {
+    RunFolder run(folder / "m", true);
+    EXPECT_EQ(run.begin(kIdentity), State::kStopped);
+    EXPECT_EQ(saved_number(run), 2);
+    keep(run, "model");
+    run.finish();
+  }
+  EXPECT_EQ(begin_and_save(kIdentity, 3), State::kNew);
+  EXPECT_EQ(begin_and_save(kIdentity, 4), State::kStopped);
+  EXPECT_EQ(text_of(folder / "m/config.json"), "model");
+  // A checkpoint that is damaged is no reason to be refused for ever.
+  write_file(folder / "m/run/checkpoint.safetensors", "x");
+  EXPECT_EQ(begin_and_save(kIdentity, 5), State::kNew);
+}
+
 TEST(RunFolder, WhatIsNotOursIsNotTouched) {
   TemporaryFolder folder;
   write_file(folder / "file", "x");
@@ -140,11 +168,11 @@ TEST(RunFolder, WhatIsNotOursIsNotTouched) {
   write_file(folder / "photos/me.png", "x");
   for (const bool overwrite : {false, true}) {
     EXPECT_THAT(refusal([&] { RunFolder(folder / "photos", overwrite); }),
-                HasSubstr("not the folder of a run: give another --out"));
+                HasSubstr("something else than a model: give another --out"));
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(folder / "photos"), {}), 1);
   fs::create_directory(folder / "model");
-  write_file(folder / "model/config.json", "x");
+  write_file(folder / "model/config.json", R"({"format": "elias-model"})");
   EXPECT_THAT(refusal([&] { RunFolder(folder / "model", false); }), HasSubstr("--overwrite"));
   EXPECT_EQ(RunFolder(folder / "model", true).begin(kIdentity), State::kNew);
 }

@@ -107,7 +107,7 @@ std::unique_ptr<LineReader> open_non_empty(std::unique_ptr<ByteSource> source,
                                            const ReadOptions& options) {
   auto lines =
       std::make_unique<LineReader>(std::move(source), options.block_bytes, options.as_it_comes);
-  if (lines->peek().bytes.empty()) {
+  if (lines->peek().bytes.empty() && !options.labels_optional) {
     throw InputError("{}: is empty: give a file with at least one line", lines->name());
   }
   return lines;

@@ -16,7 +16,8 @@ std::unique_ptr<PointReader> open_text(std::unique_ptr<LineReader> lines, Format
                                        MatrixRole role, const ReadOptions& options,
                                        LabelSpace& labels, ThreadPool& pool);
 
-/// Throws InputError if there is nothing in `source`.
+/// Throws InputError if there is nothing in `source`, unless labels are optional: jobs of that kind
+/// are filters, which turn no lines into no lines.
 std::unique_ptr<LineReader> open_non_empty(std::unique_ptr<ByteSource> source,
                                            const ReadOptions& options);
 

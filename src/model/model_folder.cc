@@ -1,0 +1,124 @@
+#include "model/model_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/errors.h"
+
+namespace elias {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail_write(const std::string& path, const std::string& reason) {
+  throw InputError("{}: cannot be written ({}): check its permissions and the space left", path,
+                   reason);
+}
+
+// Also of a model that is damaged, or of a newer format: enough to know whose file it is.
+bool is_config_of_model(const fs::path& path) {
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return text.find("\"elias-model\"") != std::string::npos;
+}
+
+bool holds_model_alone(const fs::path& folder) {
+  const auto known = [](const fs::directory_entry& entry) {
+    return is_model_file(entry.path().filename().string());
+  };
+  return std::all_of(fs::directory_iterator(folder), {}, known) &&
+         is_config_of_model(folder / "config.json");
+}
+
+// A folder of no one else's while a model is written to it, at a name of its own: whatever is there
+// was left by a process that was killed.
+class FolderBeside {
+ public:
+  explicit FolderBeside(const std::string& target) : path_(target + ".elias-new") {
+    fs::create_directories(path_);
+    lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock_ < 0) fail_write(path_, system_error_text());
+    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      ::close(lock_);
+      throw InputError("{}: another process is writing it: wait for it, or give another --out",
+                       target);
+    }
+    for (const auto& entry : fs::directory_iterator(path_)) fs::remove_all(entry);
+  }
+  ~FolderBeside() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+    ::close(lock_);
+  }
+  FolderBeside(const FolderBeside&) = delete;
+  FolderBeside& operator=(const FolderBeside&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  // What was at the target is in this folder's place afterwards, and goes with it.
+  void put_at(const std::string& target) const {
+    if (!fs::exists(target)) return fs::rename(path_, target);
+    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
+      return;
+    }
+    // Some file systems cannot exchange two names.
+    const std::string old = target + ".elias-old";
+    fs::remove_all(old);  // of a process that was killed here
+    fs::rename(target, old);
+    fs::rename(path_, target);
+    fs::remove_all(old);
+  }
+
+ private:
+  std::string path_;
+  int lock_ = -1;
+};
+
+// With links followed, and without a slash at the end.
+std::string followed(const std::string& path) {
+  const fs::path whole = fs::weakly_canonical(path);
+  return (whole.has_filename() ? whole : whole.parent_path()).string();
+}
+
+}  // namespace
+
+bool is_model_file(std::string_view name) {
+  return std::find(kModelFiles.begin(), kModelFiles.end(), name) != kModelFiles.end();
+}
+
+void require_room_for_model(const std::string& path, bool overwrite) try {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return;
+  if (!fs::is_directory(path)) {
+    throw InputError("{}: is a file: give --out the name of a folder", path);
+  }
+  if (fs::is_empty(path)) return;
+  if (!holds_model_alone(path)) {
+    throw InputError("{}: holds something else than a model: give another --out", path);
+  }
+  if (!overwrite) {
+    throw InputError("{}: holds a model: give another --out, or --overwrite to replace it", path);
+  }
+} catch (const fs::filesystem_error& error) {
+  fail_write(path, error.code().message());
+}
+
+void replace_model(const std::string& path,
+                   const std::function<void(const std::string& folder)>& write) try {
+  const std::string target = followed(path);
+  const FolderBeside beside(target);
+  write(beside.path());
+  beside.put_at(target);
+} catch (const fs::filesystem_error& error) {
+  fail_write(path, error.code().message());
+}
+
+}  // namespace elias

@@ -103,6 +103,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::write(std::string_view bytes) {
   ELIAS_ASSERT(file_ != nullptr);
+  if (bytes.empty()) return;  // whose data may be null, which fwrite must not be given
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail_write();
 }
 

@@ -6,6 +6,7 @@
 // once, and stays in the second cache for the whole batch.
 #include "ops/lookup/gather_dot.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "ops/cpu/scratch.h"
@@ -32,11 +33,15 @@ HWY_INLINE Vector load_weights(Lanes d, const float* from, size_t n) { return lo
 HWY_INLINE Vector load_weights(Lanes d, const BFloat16* from, size_t n) {
   const hn::Rebind<uint16_t, Lanes> halves;
   const hn::RebindToUnsigned<Lanes> words;
+  const auto floats = [&](const uint16_t* bits) HWY_ATTR {
+    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(words, hn::LoadU(halves, bits))));
+  };
   const auto* bits = reinterpret_cast<const uint16_t*>(from);
-  const auto upper = HWY_LIKELY(n == hn::Lanes(d))
-                         ? hn::LoadU(halves, bits)
-                         : hn::MaskedLoad(hn::FirstN(halves, n), halves, bits);
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(words, upper)));
+  if (HWY_LIKELY(n == hn::Lanes(d))) return floats(bits);
+  // Not MaskedLoad, which reads a whole, aligned vector of these where the hardware has no masks.
+  HWY_ALIGN uint16_t part[HWY_MAX_BYTES / sizeof(float)] = {};
+  std::copy(bits, bits + n, part);
+  return floats(part);
 }
 
 // dots[r] = x . rows[r]. Each has two sums of its own, taken in the same way whatever the others

@@ -1,7 +1,7 @@
 // What settings follow from the data. docs/training.md says the same to users: keep them together.
 //
-// Where a rule has figures behind it they are from EURLEX57K (45,000 points, 4,271 labels) and
-// YSO-Finna-EN (590,000 points, 25,400 labels); it then fits both and what lies between.
+// Where a rule has figures behind it they are a prototype's, on EURLEX57K (45,000 points, 4,271
+// labels) and YSO-Finna-EN (590,000 points, 25,400 labels).
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -57,7 +57,7 @@ void derive_index(Settings& settings, const DataSizes& sizes) {
   const int64_t C = settings.clusters;
   const double a_cluster = labels / static_cast<double>(C);
 
-  // Below 10 clusters recall falls, beyond 20 (the paper's) little is gained.
+  // The paper's 20, and fewer where 20 would be a large part of all clusters.
   derive<int64_t>(settings.beam, 0,
                   std::clamp<int64_t>(rounded(0.04 * static_cast<double>(C)), 10, 20));
   settings.beam = std::min(settings.beam, C);
@@ -164,7 +164,7 @@ void resolve(Settings& settings, const DataSizes& sizes) {
   derive_index(settings, sizes);
   const int64_t points = sizes.points - settings.held_out;
   derive_epochs(settings, points);
-  // Evaluating costs about as much as learning from four times the points.
+  // An evaluation predicts the held-out points several times: three in the last stage are enough.
   const int64_t last = settings.stage2_epochs > 0 ? settings.stage2_epochs : settings.stage1_epochs;
   derive<int64_t>(settings.evaluate_every, 0, (last + 2) / 3);
   derive_steps(settings, points);

@@ -4,13 +4,14 @@
 
 #include "base/errors.h"
 #include "ops/lookup/gather_dot.h"
+#include "ops/rows/convert.h"
 
 namespace elias {
 namespace {
 
-// A block's scores should stay in cache between the product and the losses, and be wide enough for
-// the product to run at full speed.
-constexpr int64_t kLabelsPerBlock = 2048;
+// The scores of a batch of 1,024 points then stay in second caches from the product to the
+// gradients, and the products are still wide enough to run at full speed.
+constexpr int64_t kLabelsPerBlock = 512;
 constexpr size_t kPointsPerChunk = 16;
 
 /// Room for the entries of one point that fall into a block.
@@ -130,15 +131,6 @@ class BlockPass {
   std::vector<int32_t> next_;  // [N] the first entry of each shortlist that no block has had yet
 };
 
-// sum += term, of equal shapes.
-void add_to(ThreadPool& pool, ConstTensorView term, TensorView sum) {
-  const auto from = term.span<float>();
-  const auto to = sum.span<float>();
-  pool.for_chunks(from.size(), 1 << 15, [&](size_t, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) to[i] += from[i];
-  });
-}
-
 }  // namespace
 
 LossSums label_losses_by_blocks(const Context& context, const LabelLossOptions& options,
@@ -149,7 +141,6 @@ LossSums label_losses_by_blocks(const Context& context, const LabelLossOptions& 
   const int64_t L = classifiers.weights.rows();
   ELIAS_ASSERT(shortlists.points() == N || (shortlists.points() == 0 && options.all_labels));
   Tensor scores({N, std::min(L, kLabelsPerBlock)}, DType::kFloat32);
-  Tensor block_dphi(dphi.shape(), DType::kFloat32);
   BlockPass pass(context, options, labels, shortlists);
   LossSums total;
   for (int64_t first = 0; first < L; first += kLabelsPerBlock) {
@@ -161,10 +152,9 @@ LossSums label_losses_by_blocks(const Context& context, const LabelLossOptions& 
     const LossSums sums = pass.turn_into_gradients(first, z);
     total.on_p += sums.on_p;
     total.on_z += sums.on_z;
-    linear_input_gradient(context, z,
-                          pack_weights(context, w, PackedFor::kInputGradient, options.precision),
-                          first == 0 ? dphi : block_dphi);
-    if (first > 0) add_to(context.pool(), block_dphi, dphi);
+    const auto to_dphi = first == 0 ? linear_input_gradient : add_linear_input_gradient;
+    to_dphi(context, z, pack_weights(context, w, PackedFor::kInputGradient, options.precision),
+            dphi);
     linear_weight_gradient(context, z, phi, options.precision, dweights.slice(first, last));
     linear_bias_gradient(context, z, dbias.slice(first, last));
   }
@@ -207,9 +197,15 @@ LabelRowGradients label_losses_by_rows(const Context& context, const LabelLossOp
   }
   gather_dot_input_gradient(context, z, classifiers.weights, shortlists.labels, dphi);
   LabelRowGradients gradients;
+  ConstTensorView source = phi;
+  if (options.precision == Precision::kBFloat16) {
+    gradients.rounded_phi = Tensor(phi.shape(), DType::kBFloat16);
+    convert(context, phi, gradients.rounded_phi);
+    source = gradients.rounded_phi;
+  }
   gradients.ones = Tensor({phi.rows(), 1}, DType::kFloat32);
   std::fill(gradients.ones.span<float>().begin(), gradients.ones.span<float>().end(), 1.0F);
-  gradients.weights = gather_dot_weight_gradient(context, z, phi, shortlists.labels, L);
+  gradients.weights = gather_dot_weight_gradient(context, z, source, shortlists.labels, L);
   gradients.bias.rows = copy_to(Device::kCpu, gradients.weights.rows);
   gradients.bias.offsets = copy_to(Device::kCpu, gradients.weights.offsets);
   gradients.bias.points = copy_to(Device::kCpu, gradients.weights.points);

@@ -25,7 +25,7 @@ struct LabelLossOptions {
   Precision precision = Precision::kFloat32;
 };
 
-/// The classifiers, W [L, D] and b [L].
+/// The classifiers, W [L, D] and b [L]; by rows W may be bfloat16.
 struct LabelClassifiers {
   ConstTensorView weights;
   ConstTensorView bias;
@@ -40,9 +40,10 @@ LossSums label_losses_by_blocks(const Context& context, const LabelLossOptions& 
 
 /// What row-wise steps of the classifiers need.
 struct LabelRowGradients {
-  RowGradient weights;  // its source is phi
+  RowGradient weights;  // its source is phi, or rounded_phi if that is there
   RowGradient bias;     // of [L, 1]; its source is `ones`
   Tensor ones;          // [N, 1]
+  Tensor rounded_phi;   // [N, D] bfloat16, where products are to be of such
 };
 
 /// By rows, of shortlists alone: `options.all_labels` must not be set. phi must live as long as the

@@ -39,8 +39,35 @@ HWY_INLINE Sigmoid sigmoid(Lanes d, Vector z) {
   const auto small = hn::Mul(u, large);
   const auto negative = hn::Lt(z, hn::Zero(d));
   return {hn::IfThenElse(negative, small, large), hn::IfThenElse(negative, large, small),
-          hn::Log1p(d, u)};
+          log_one_plus(d, u)};
 }
+
+// A sum of vectors in double precision, to which floats are added a few at a time.
+class LossSum {
+ public:
+  HWY_INLINE LossSum() : part_(hn::Zero(Lanes())) {}
+
+  HWY_INLINE void add(Vector values) {
+    part_ = hn::Add(part_, values);
+    if (++count_ % kVectorsPerPart == 0) take_part();
+  }
+  HWY_INLINE double total() {
+    take_part();
+    return total_;
+  }
+
+ private:
+  static constexpr int kVectorsPerPart = 16;
+
+  HWY_INLINE void take_part() {
+    total_ += double{hn::GetLane(hn::SumOfLanes(Lanes(), part_))};
+    part_ = hn::Zero(Lanes());
+  }
+
+  Vector part_;
+  double total_ = 0;
+  int count_ = 0;
+};
 
 LossSums entry_losses(const LossEntries& entries, const LossWeights& weights) {
   const Lanes d;
@@ -48,7 +75,8 @@ LossSums entry_losses(const LossEntries& entries, const LossWeights& weights) {
   const auto floor = hn::Set(d, kLogFloor);
   const auto weight_p = hn::Set(d, weights.on_p);
   const auto weight_z = hn::Set(d, weights.on_z);
-  LossSums sums;
+  LossSum sum_p;
+  LossSum sum_z;
   for_lanes(entries.size, [&](size_t i, size_t n) {
     const auto within = hn::FirstN(d, n);
     const auto z = load(d, entries.z + i, n);
@@ -72,24 +100,24 @@ LossSums entry_losses(const LossEntries& entries, const LossWeights& weights) {
     const auto log_rest = hn::Max(floor, hn::Log(d, rest));
     const auto on_p = hn::MulAdd(t, log_p, hn::Mul(not_t, log_rest));
     const auto on_z = hn::NegMulAdd(not_t, z, log_sigma);  // log(1 - sigma) = log sigma - z
-    sums.on_p -= double{hn::GetLane(hn::SumOfLanes(d, hn::IfThenElseZero(within, on_p)))};
-    sums.on_z -= double{hn::GetLane(hn::SumOfLanes(d, hn::IfThenElseZero(within, on_z)))};
+    sum_p.add(hn::IfThenElseZero(within, on_p));
+    sum_z.add(hn::IfThenElseZero(within, on_z));
   });
-  return sums;
+  return {.on_p = -sum_p.total(), .on_z = -sum_z.total()};
 }
 
 double rejections(float weight, std::span<float> z) {
   const Lanes d;
   const auto weights = hn::Set(d, weight);
-  double sum = 0;
+  LossSum sum;
   for_lanes(z.size(), [&](size_t i, size_t n) {
     const auto value = load(d, z.data() + i, n);
     const Sigmoid s = sigmoid(d, value);
     store(hn::Mul(weights, s.value), d, z.data() + i, n);
     const auto loss = hn::Add(hn::Max(value, hn::Zero(d)), s.log_one_plus);
-    sum += double{hn::GetLane(hn::SumOfLanes(d, hn::IfThenElseZero(hn::FirstN(d, n), loss)))};
+    sum.add(hn::IfThenElseZero(hn::FirstN(d, n), loss));
   });
-  return sum;
+  return sum.total();
 }
 
 }  // namespace

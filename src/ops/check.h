@@ -23,6 +23,13 @@ struct Operand {
 /// or shape than wanted, or is on another device than the first. Returns that device.
 Device check(std::string_view op, std::initializer_list<Operand> operands);
 
+/// What an operator asks of an operand that may be bfloat16 on the CPU, where that halves the bytes
+/// to read; kernels of the GPU read float32 alone.
+inline DType float_type_of(ConstTensorView view) {
+  const bool halves = view.dtype() == DType::kBFloat16 && view.device() == Device::kCpu;
+  return halves ? DType::kBFloat16 : DType::kFloat32;
+}
+
 /// An operand of an operator that works value by value, and its name in messages.
 struct NamedView {
   std::string_view name;

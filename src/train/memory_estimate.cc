@@ -18,7 +18,7 @@ constexpr double kFloat = 4;     // bytes, as those below
 constexpr double kStepped = 12;  // of a weight: itself and two moments
 constexpr double kEntry = 8;     // of a sparse matrix: column and value
 constexpr double kTermsOfCentroid = 200;
-constexpr double kLabelsOfBlock = 2048;
+constexpr double kLabelsOfBlock = 512;
 constexpr double kKeptBlocks = 256 << 20;  // freed memory that is kept for the next step, at most
 
 class Phases {
@@ -94,11 +94,14 @@ class Phases {
     add(estimate, "embedding table", features_ * width_ * by_rows);
     add(estimate, "encoder layers",
         static_cast<double>(settings_.layers) * width_ * width_ * whole);
-    add(estimate, "label classifiers", labels_ * width_ * (by_blocks() ? whole : by_rows));
+    // By rows there is a copy in bfloat16 beside them.
+    const double rounded = settings_.bf16 ? kFloat / 2 : 0;
+    add(estimate, "label classifiers",
+        labels_ * width_ * (by_blocks() ? whole : by_rows + rounded));
     if (has_index()) {
       add(estimate, "clusters", clusters_ * width_ * whole);
       // What a thread's search knows of each label.
-      add(estimate, "search", threads_ * labels_ * 20);
+      add(estimate, "search", threads_ * labels_ * 28);
     }
     add(estimate, "a batch", batch_bytes() + std::min(batch_bytes(), kKeptBlocks));
     return estimate;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ops/rows/convert.h"
 #include "tests/head/label_losses_reference.h"
 #include "tests/index/sparse.h"
 #include "tests/ops/backends.h"
@@ -199,6 +200,17 @@ TEST_P(LabelLossesTest, RoundedProductsStayClose) {
   const LabelLossOptions options{
       .weights = kWeights[0], .all_labels = true, .precision = Precision::kBFloat16};
   expect_as(problem.expected(options), by_blocks(context(), options, problem), problem, 2e-2);
+}
+
+// By rows the weights come rounded, phi is.
+TEST_P(LabelLossesTest, RoundedRowsStayClose) {
+  Problem problem(40, 12, 3);
+  const LabelLossOptions options{.weights = kWeights[0], .precision = Precision::kBFloat16};
+  const auto expected = problem.expected(options);
+  Tensor rounded(problem.weights.shape(), DType::kBFloat16);
+  convert(context(), problem.weights, rounded);
+  problem.weights = std::move(rounded);
+  expect_as(expected, by_rows(context(), options, problem), problem, 2e-2);
 }
 
 TEST(LabelLossesThreadsTest, SameBitsAtAnyThreadCount) {

@@ -94,7 +94,14 @@ TEST_P(LinearTest, AllFormsMatchReference) {
       expect_near(back(dx), reference::linear_input_gradient(dy_values, w_values, N, D, O),
                   tolerance_of(O));
 
-      // Gradients of weights and bias are added to what is there.
+      // What adds, adds to what is there.
+      const Tensor dx_before = random_floats({N, D}, 6);
+      auto dx_expected = reference::linear_input_gradient(dy_values, w_values, N, D, O);
+      for (size_t i = 0; i < dx_expected.size(); ++i) dx_expected[i] += dx_before.span<float>()[i];
+      Tensor dx_sum = here(dx_before);
+      add_linear_input_gradient(context(), here(dy), packed_back, dx_sum);
+      expect_near(back(dx_sum), dx_expected, tolerance_of(O));
+
       const Tensor before = random_floats({O, D}, 5);
       auto dw_expected = reference::linear_weight_gradient(dy_values, x_values, N, D, O);
       for (size_t i = 0; i < dw_expected.size(); ++i) dw_expected[i] += before.span<float>()[i];
@@ -269,6 +276,7 @@ TEST(LinearThreadsTest, SameBitsAtAnyThreadCount) {
       linear(context, x, forward, bias, Activation::kRelu, results[0]);
       const auto backward = pack_weights(context, w, PackedFor::kInputGradient, precision);
       linear_input_gradient(context, dy, backward, results[1]);
+      add_linear_input_gradient(context, dy, backward, results[1]);
       linear_weight_gradient(context, dy, x, precision, results[2]);
       linear_bias_gradient(context, dy, results[3]);
       return results;

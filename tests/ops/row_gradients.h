@@ -14,7 +14,13 @@ namespace elias {
 
 /// The gradient, wherever it is, multiplied out into dW [V, D] on the CPU. Its rows must rise.
 inline Tensor dense_on_cpu(const RowGradient& gradient, int64_t V) {
-  const Tensor source = copy_to(Device::kCpu, gradient.source);
+  Tensor source = copy_to(Device::kCpu, gradient.source);
+  if (source.dtype() == DType::kBFloat16) {
+    Tensor floats(source.shape(), DType::kFloat32);
+    const auto to = floats.span<float>();
+    std::ranges::transform(source.span<BFloat16>(), to.begin(), to_float);
+    source = std::move(floats);
+  }
   const RowGradient here{
       copy_to(Device::kCpu, gradient.rows), copy_to(Device::kCpu, gradient.offsets),
       copy_to(Device::kCpu, gradient.points), copy_to(Device::kCpu, gradient.weights), source};

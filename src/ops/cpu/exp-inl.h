@@ -39,6 +39,22 @@ HWY_INLINE Vector exp_not_above_zero(Lanes d, Vector x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, kSmallest)), value);
 }
 
+// log(1 + u) for u in [0, 1] within 3 units in the last place.
+//
+// log(1 + u) = u p(u), with the polynomial of degree 9 whose largest relative error is least: 5e-9.
+HWY_INLINE Vector log_one_plus(Lanes d, Vector u) {
+  auto p = hn::MulAdd(u, hn::Set(d, -0.00324402285F), hn::Set(d, 0.0198514519F));
+  p = hn::MulAdd(p, u, hn::Set(d, -0.0569595146F));
+  p = hn::MulAdd(p, u, hn::Set(d, 0.106036529F));
+  p = hn::MulAdd(p, u, hn::Set(d, -0.153055914F));
+  p = hn::MulAdd(p, u, hn::Set(d, 0.196759388F));
+  p = hn::MulAdd(p, u, hn::Set(d, -0.249541336F));
+  p = hn::MulAdd(p, u, hn::Set(d, 0.333299624F));
+  p = hn::MulAdd(p, u, hn::Set(d, -0.499999024F));
+  p = hn::MulAdd(p, u, hn::Set(d, 0.999999995F));
+  return hn::Mul(p, u);
+}
+
 }  // namespace elias::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

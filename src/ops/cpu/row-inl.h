@@ -12,8 +12,11 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
+
+#include "ops/dtype.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {
@@ -34,6 +37,57 @@ HWY_INLINE Vector flushed(Vector value) {
 HWY_INLINE Vector load(Lanes d, const float* from, size_t n) {
   return HWY_LIKELY(n == hn::Lanes(d)) ? hn::LoadU(d, from)
                                        : hn::MaskedLoad(hn::FirstN(d, n), d, from);
+}
+
+// The same of bfloat16 values, as floats.
+HWY_INLINE Vector load(Lanes d, const BFloat16* from, size_t n) {
+  const hn::Rebind<uint16_t, Lanes> halves;
+  const hn::RebindToUnsigned<Lanes> words;
+  const auto floats = [&](const uint16_t* bits) HWY_ATTR {
+    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(words, hn::LoadU(halves, bits))));
+  };
+  const auto* bits = reinterpret_cast<const uint16_t*>(from);
+  if (HWY_LIKELY(n == hn::Lanes(d))) return floats(bits);
+  // Not MaskedLoad, which reads a whole, aligned vector of these where the hardware has no masks.
+  HWY_ALIGN uint16_t part[HWY_MAX_BYTES / sizeof(float)] = {};
+  std::copy(bits, bits + n, part);
+  return floats(part);
+}
+
+// Two vectors of one row. Floats come one behind the other; of bfloat16 values, which are widened
+// fastest where they lie, those at even places come first, then those at odd ones.
+struct Pair {
+  Vector first, second;
+};
+HWY_INLINE Pair load_pair(Lanes d, const float* from) {
+  return {hn::LoadU(d, from), hn::LoadU(d, from + hn::Lanes(d))};
+}
+HWY_INLINE Pair load_pair(Lanes d, const BFloat16* from) {
+  const hn::RebindToUnsigned<Lanes> words;
+  const auto both = hn::LoadU(words, reinterpret_cast<const uint32_t*>(from));
+  return {hn::BitCast(d, hn::ShiftLeft<16>(both)),
+          hn::BitCast(d, hn::And(both, hn::Set(words, 0xFFFF0000U)))};
+}
+
+// Brings the values of a row of floats into the order in which pairs of bfloat16 values come, or
+// back. Those after the last whole pair stay where they are.
+HWY_INLINE void part_pairs(size_t width, float* row) {
+  const Lanes d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t i = 0; i + 2 * lanes <= width; i += 2 * lanes) {
+    Pair pair;
+    hn::LoadInterleaved2(d, row + i, pair.first, pair.second);
+    hn::StoreU(pair.first, d, row + i);
+    hn::StoreU(pair.second, d, row + i + lanes);
+  }
+}
+HWY_INLINE void join_pairs(size_t width, float* row) {
+  const Lanes d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t i = 0; i + 2 * lanes <= width; i += 2 * lanes) {
+    const Pair pair = load_pair(d, row + i);
+    hn::StoreInterleaved2(pair.first, pair.second, d, row + i);
+  }
 }
 
 HWY_INLINE void store(Vector value, Lanes d, float* to, size_t n) {

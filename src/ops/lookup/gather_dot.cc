@@ -21,7 +21,8 @@ constexpr DType kFloat = DType::kFloat32;
 
 // Points [N, D] and their scores [N, K] against rows of w [L, D].
 Device check_shortlist(std::string_view op, const NamedView& points, ConstTensorView w,
-                       ConstTensorView ids, const NamedView& scores, DType w_type = kFloat) {
+                       ConstTensorView ids, const NamedView& scores) {
+  const DType w_type = float_type_of(w);
   check(op, {{"w", w, w_type, {Operand::kAny, Operand::kAny}},
              {"ids", ids, DType::kInt32, {Operand::kAny, Operand::kAny}}});
   const int64_t N = ids.shape()[0];
@@ -39,13 +40,11 @@ Device check_shortlist(std::string_view op, const NamedView& points, ConstTensor
 void gather_dot(const Context& context, ConstTensorView x, ConstTensorView w, ConstTensorView bias,
                 ConstTensorView ids, TensorView z) {
   constexpr std::string_view kOp = "gather dot";
-  // The GPU's kernel reads float32 alone.
-  const bool halves = w.dtype() == DType::kBFloat16 && w.device() == Device::kCpu;
-  const DType w_type = halves ? DType::kBFloat16 : kFloat;
-  const Device device = check_shortlist(kOp, {"x", x}, w, ids, {"z", z}, w_type);
-  if (bias)
-    check(kOp, {{"w", w, w_type, {Operand::kAny, Operand::kAny}},
+  const Device device = check_shortlist(kOp, {"x", x}, w, ids, {"z", z});
+  if (bias) {
+    check(kOp, {{"w", w, float_type_of(w), {Operand::kAny, Operand::kAny}},
                 {"bias", bias, kFloat, {w.shape()[0]}}});
+  }
   if constexpr (kCudaBuilt) {
     if (device == Device::kCuda) return cuda::gather_dot(context, x, w, bias, ids, z);
   }
@@ -69,7 +68,7 @@ RowGradient gather_dot_weight_gradient(const Context& context, ConstTensorView d
   const int64_t N = ids.shape()[0];
   const int64_t K = ids.width();
   const Device device = check(kOp, {{"dz", dz, kFloat, {N, K}},
-                                    {"x", x, kFloat, {N, Operand::kAny}},
+                                    {"x", x, float_type_of(x), {N, Operand::kAny}},
                                     {"ids", ids, DType::kInt32, {N, K}}});
   check_ids(kOp, "ids", ids, L, -1);
   if constexpr (kCudaBuilt) {

@@ -28,20 +28,12 @@ namespace {
 
 constexpr size_t kRows = 4;
 
-// Whole or partial vectors of label weights, which are float32 or bfloat16, as floats.
-HWY_INLINE Vector load_weights(Lanes d, const float* from, size_t n) { return load(d, from, n); }
-HWY_INLINE Vector load_weights(Lanes d, const BFloat16* from, size_t n) {
-  const hn::Rebind<uint16_t, Lanes> halves;
-  const hn::RebindToUnsigned<Lanes> words;
-  const auto floats = [&](const uint16_t* bits) HWY_ATTR {
-    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(words, hn::LoadU(halves, bits))));
-  };
-  const auto* bits = reinterpret_cast<const uint16_t*>(from);
-  if (HWY_LIKELY(n == hn::Lanes(d))) return floats(bits);
-  // Not MaskedLoad, which reads a whole, aligned vector of these where the hardware has no masks.
-  HWY_ALIGN uint16_t part[HWY_MAX_BYTES / sizeof(float)] = {};
-  std::copy(bits, bits + n, part);
-  return floats(part);
+// x [width] in the order in which rows of W are read (row-inl.h, Pair); `room` is for it.
+HWY_INLINE const float* in_order_of(const float* x, const float*, size_t, float*) { return x; }
+HWY_INLINE const float* in_order_of(const float* x, const BFloat16*, size_t width, float* room) {
+  std::copy(x, x + width, room);
+  part_pairs(width, room);
+  return room;
 }
 
 // dots[r] = x . rows[r]. Each has two sums of its own, taken in the same way whatever the others
@@ -59,17 +51,19 @@ HWY_INLINE void dot_rows(const float* x, const W* const (&rows)[kRows],
     const auto x0 = hn::LoadU(d, x + i);
     const auto x1 = hn::LoadU(d, x + i + lanes);
     for (size_t r = 0; r < kRows; ++r) {
-      hwy::Prefetch(ahead[r] + i);
-      hwy::Prefetch(ahead[r] + i + lanes);
-      even[r] = hn::MulAdd(x0, load_weights(d, rows[r] + i, lanes), even[r]);
-      odd[r] = hn::MulAdd(x1, load_weights(d, rows[r] + i + lanes, lanes), odd[r]);
+      for (size_t line = 0; line < 2 * lanes; line += 64 / sizeof(W)) {
+        hwy::Prefetch(ahead[r] + i + line);
+      }
+      const Pair row = load_pair(d, rows[r] + i);
+      even[r] = hn::MulAdd(x0, row.first, even[r]);
+      odd[r] = hn::MulAdd(x1, row.second, odd[r]);
     }
   }
   for (; i < width; i += lanes) {
     const size_t n = HWY_MIN(lanes, width - i);
     const auto x0 = load(d, x + i, n);
     for (size_t r = 0; r < kRows; ++r) {
-      even[r] = hn::MulAdd(x0, load_weights(d, rows[r] + i, n), even[r]);
+      even[r] = hn::MulAdd(x0, load(d, rows[r] + i, n), even[r]);
     }
   }
   for (size_t r = 0; r < kRows; ++r) {
@@ -77,12 +71,13 @@ HWY_INLINE void dot_rows(const float* x, const W* const (&rows)[kRows],
   }
 }
 
-// z[k] for k in [begin, end) of one point's K ids.
+// z[k] for k in [begin, end) of one point's K ids. `room` [width] is for bfloat16 weights.
 template <typename W>
 void score(const float* x, const W* w, size_t stride, size_t width, const float* bias,
-           const int32_t* ids, size_t begin, size_t end, size_t K, float* z) {
+           const int32_t* ids, size_t begin, size_t end, size_t K, float* room, float* z) {
   // The row of an id; x itself, which is at hand, where there is none.
   const W* none = reinterpret_cast<const W*>(x);
+  x = in_order_of(x, w, width, room);
   const auto row_of = [&](size_t k) { return k < K && ids[k] >= 0 ? w + ids[k] * stride : none; };
   const W* rows[kRows];
   const W* ahead[kRows];
@@ -143,6 +138,7 @@ template <typename Serve>
 void for_blocks(const Context& context, ConstTensorView ids, ConstTensorView w,
                 const Serve& serve) {
   const auto N = static_cast<size_t>(ids.rows());
+  const auto K = static_cast<uint32_t>(ids.width());
   const size_t rows =
       std::max<size_t>(1, kBlockBytes / (static_cast<size_t>(w.stride()) * size_of(w.dtype())));
   static thread_local Scratch scratch;
@@ -154,7 +150,7 @@ void for_blocks(const Context& context, ConstTensorView ids, ConstTensorView w,
         const int32_t* own = ids.data<int32_t>() + point * ids.stride();
         const uint32_t begin = next[point];
         uint32_t end = begin;
-        while (end < ids.width() && static_cast<uint32_t>(own[end]) < first + rows) ++end;
+        while (end < K && static_cast<uint32_t>(own[end]) < first + rows) ++end;
         if (end > begin) serve(point, begin, end);
         next[point] = end;
       }
@@ -167,9 +163,11 @@ void score_all(const Context& context, Kernel kernel, ConstTensorView x, ConstTe
                ConstTensorView bias, ConstTensorView ids, TensorView z) {
   const size_t K = ids.width();
   const auto score = [&](size_t point, size_t begin, size_t end) {
+    static thread_local Scratch scratch;
+    auto* const room = static_cast<float*>(scratch.bytes(w.width() * sizeof(float)));
     kernel(x.data<float>() + point * x.stride(), w.data<W>(), w.stride(), w.width(),
            bias ? bias.data<float>() : nullptr, ids.data<int32_t>() + point * ids.stride(), begin,
-           end, K, z.data<float>() + point * z.stride());
+           end, K, room, z.data<float>() + point * z.stride());
   };
   if (by_blocks(context, ids, w)) {
     for (int64_t point = 0; point < z.rows(); ++point) {  // empty places are in no block
@@ -189,30 +187,20 @@ void score_all(const Context& context, Kernel kernel, ConstTensorView x, ConstTe
   });
 }
 
-}  // namespace
-
-void gather_dot(const Context& context, ConstTensorView x, ConstTensorView w, ConstTensorView bias,
-                ConstTensorView ids, TensorView z) {
-  if (w.dtype() == DType::kBFloat16) {
-    const auto kernel = ELIAS_BY_ISA(score<BFloat16>)(context.isa());
-    return score_all<BFloat16>(context, kernel, x, w, bias, ids, z);
-  }
-  score_all<float>(context, ELIAS_BY_ISA(score<float>)(context.isa()), x, w, bias, ids, z);
-}
-
-void gather_dot_input_gradient(const Context& context, ConstTensorView dz, ConstTensorView w,
-                               ConstTensorView ids, TensorView dx) {
-  const auto kernel = sum_terms_for(context.isa());
+template <typename W>
+void sum_all(const Context& context, ConstTensorView dz, ConstTensorView w, ConstTensorView ids,
+             TensorView dx) {
+  const auto kernel = sum_terms_for<W>(context.isa());
   const size_t N = ids.shape()[0];
   const size_t K = ids.width();
   const auto add = [&](size_t point, size_t begin, size_t end, size_t column, size_t columns,
                        bool is_new) {
-    const WeightedRows rows{.points = ids.data<int32_t>() + point * ids.stride(),
-                            .weights = dz.data<float>() + point * dz.stride(),
-                            .size = K,
-                            .source = w.data<float>() + column,
-                            .stride = static_cast<size_t>(w.stride()),
-                            .width = std::min(columns, w.width() - column)};
+    const WeightedRows<W> rows{.points = ids.data<int32_t>() + point * ids.stride(),
+                               .weights = dz.data<float>() + point * dz.stride(),
+                               .size = K,
+                               .source = w.data<W>() + column,
+                               .stride = static_cast<size_t>(w.stride()),
+                               .width = std::min(columns, w.width() - column)};
     kernel(rows, begin, end, is_new, dx.data<float>() + point * dx.stride() + column);
   };
   if (by_blocks(context, ids, w)) {
@@ -231,6 +219,23 @@ void gather_dot_input_gradient(const Context& context, ConstTensorView dz, Const
       add(unit / blocks, 0, K, unit % blocks * columns, columns, /*is_new=*/true);
     }
   });
+}
+
+}  // namespace
+
+void gather_dot(const Context& context, ConstTensorView x, ConstTensorView w, ConstTensorView bias,
+                ConstTensorView ids, TensorView z) {
+  if (w.dtype() == DType::kBFloat16) {
+    const auto kernel = ELIAS_BY_ISA(score<BFloat16>)(context.isa());
+    return score_all<BFloat16>(context, kernel, x, w, bias, ids, z);
+  }
+  score_all<float>(context, ELIAS_BY_ISA(score<float>)(context.isa()), x, w, bias, ids, z);
+}
+
+void gather_dot_input_gradient(const Context& context, ConstTensorView dz, ConstTensorView w,
+                               ConstTensorView ids, TensorView dx) {
+  const auto sum = w.dtype() == DType::kBFloat16 ? sum_all<BFloat16> : sum_all<float>;
+  sum(context, dz, w, ids, dx);
 }
 
 RowGradient gather_dot_weight_gradient(const Context& context, ConstTensorView dz,

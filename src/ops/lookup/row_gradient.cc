@@ -16,13 +16,14 @@ decltype(sum_row_weights) sum_row_weights;
 void expand_rows(const Context& context, const RowGradient& gradient, TensorView values) {
   constexpr std::string_view kOp = "expand rows";
   constexpr DType kFloat = DType::kFloat32;
-  check(kOp, {{"source", gradient.source, kFloat, {Operand::kAny, Operand::kAny}},
+  const DType source = float_type_of(gradient.source);
+  check(kOp, {{"source", gradient.source, source, {Operand::kAny, Operand::kAny}},
               {"points", gradient.points, DType::kInt32, {Operand::kAny}},
               {"rows", gradient.rows, DType::kInt32, {Operand::kAny}}});
   const int64_t R = gradient.size();
   const int64_t n = gradient.points.shape()[0];
   const Device device =
-      check(kOp, {{"source", gradient.source, kFloat, {Operand::kAny, Operand::kAny}},
+      check(kOp, {{"source", gradient.source, source, {Operand::kAny, Operand::kAny}},
                   {"offsets", gradient.offsets, DType::kInt32, {R + 1}},
                   {"weights", gradient.weights, kFloat, {n}},
                   {"values", values, kFloat, {R, gradient.source.width()}}});

@@ -19,7 +19,7 @@ struct RowGradient {
   Tensor offsets;          // [R + 1] int32
   Tensor points;           // [n] int32, rows of source
   Tensor weights;          // [n] float32
-  ConstTensorView source;  // [N, D] float32, of which the caller keeps care
+  ConstTensorView source;  // [N, D] float32, or bfloat16 on the CPU; the caller keeps it alive
 
   int64_t size() const { return rows.shape()[0]; }
 };

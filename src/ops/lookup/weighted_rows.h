@@ -11,22 +11,30 @@
 
 namespace elias::cpu {
 
-/// A list of n terms: term e is weights[e] * row points[e] of a matrix.
+/// A list of n terms: term e is weights[e] * row points[e] of a matrix of float or BFloat16.
+template <typename Value>
 struct WeightedRows {
   const int32_t* points;  // [n]; a negative one is an empty place
   const float* weights;   // [n], or null: all are 1
   size_t size;            // n
-  const float* source;    // rows of `width` values, `stride` apart
+  const Value* source;    // rows of `width` values, `stride` apart
   size_t stride;
   size_t width;
 };
 
 /// sum [width] = the terms [begin, end) of `rows`, added up in order; or, if it is not new, they
 /// are added to what it holds.
-using SumTerms = void(const WeightedRows& rows, size_t begin, size_t end, bool is_new, float* sum);
+template <typename Value>
+using SumTerms = void(const WeightedRows<Value>& rows, size_t begin, size_t end, bool is_new,
+                      float* sum);
 
 /// The kernel for an instruction set; cpu/weighted_rows-inl.h has it for use inside others.
-SumTerms* sum_terms_for(Isa isa);
+template <typename Value>
+SumTerms<Value>* sum_terms_for(Isa isa);
+template <>
+SumTerms<float>* sum_terms_for(Isa isa);
+template <>
+SumTerms<BFloat16>* sum_terms_for(Isa isa);
 
 /// Columns that one thread sums: few lists are shared out by columns too, which changes no bit.
 constexpr size_t columns_per_sum(size_t lists, size_t width) {
@@ -37,7 +45,8 @@ constexpr size_t columns_per_sum(size_t lists, size_t width) {
 
 /// sums[r] = sum over e in [offsets[r], offsets[r + 1]) of weights[e] * source[points[e]], the
 /// terms added in their order.
-///   offsets [R + 1], points [n] int32, weights [n] or not given, source [N, D], sums [R, D].
+///   offsets [R + 1], points [n] int32, weights [n] or not given, source [N, D] float32 or
+///   bfloat16, sums [R, D].
 void sum_weighted_rows(const Context& context, ConstTensorView offsets, ConstTensorView points,
                        ConstTensorView weights, ConstTensorView source, TensorView sums);
 

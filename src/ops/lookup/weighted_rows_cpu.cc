@@ -15,7 +15,8 @@ HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {
 namespace {
 
-void sum_list(const WeightedRows& rows, size_t begin, size_t end, bool is_new, float* sum) {
+template <typename Value>
+void sum_list(const WeightedRows<Value>& rows, size_t begin, size_t end, bool is_new, float* sum) {
   sum_terms(rows, begin, end, is_new, sum);
 }
 
@@ -26,11 +27,21 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace elias::cpu {
 
-SumTerms* sum_terms_for(Isa isa) { return ELIAS_BY_ISA(sum_list)(isa); }
+template <>
+SumTerms<float>* sum_terms_for(Isa isa) {
+  return ELIAS_BY_ISA(sum_list<float>)(isa);
+}
+template <>
+SumTerms<BFloat16>* sum_terms_for(Isa isa) {
+  return ELIAS_BY_ISA(sum_list<BFloat16>)(isa);
+}
 
-void sum_weighted_rows(const Context& context, ConstTensorView offsets, ConstTensorView points,
-                       ConstTensorView weights, ConstTensorView source, TensorView sums) {
-  const auto kernel = sum_terms_for(context.isa());
+namespace {
+
+template <typename Value>
+void sum_rows_of(const Context& context, ConstTensorView offsets, ConstTensorView points,
+                 ConstTensorView weights, ConstTensorView source, TensorView sums) {
+  const auto kernel = sum_terms_for<Value>(context.isa());
   const size_t lists = sums.shape()[0];
   const size_t size = points.width();
   const size_t width = source.width();
@@ -42,17 +53,25 @@ void sum_weighted_rows(const Context& context, ConstTensorView offsets, ConstTen
     for (size_t unit = begin; unit < end; ++unit) {
       const size_t list = unit / blocks;
       const size_t column = unit % blocks * columns;
-      const WeightedRows rows{.points = points.data<int32_t>(),
-                              .weights = weights ? weights.data<float>() : nullptr,
-                              .size = size,
-                              .source = source.data<float>() + column,
-                              .stride = static_cast<size_t>(source.stride()),
-                              .width = std::min(columns, width - column)};
+      const WeightedRows<Value> rows{.points = points.data<int32_t>(),
+                                     .weights = weights ? weights.data<float>() : nullptr,
+                                     .size = size,
+                                     .source = source.data<Value>() + column,
+                                     .stride = static_cast<size_t>(source.stride()),
+                                     .width = std::min(columns, width - column)};
       const int32_t* ends = offsets.data<int32_t>() + list;
       kernel(rows, ends[0], ends[1], /*is_new=*/true,
              sums.data<float>() + list * sums.stride() + column);
     }
   });
+}
+
+}  // namespace
+
+void sum_weighted_rows(const Context& context, ConstTensorView offsets, ConstTensorView points,
+                       ConstTensorView weights, ConstTensorView source, TensorView sums) {
+  const auto sum = source.dtype() == DType::kBFloat16 ? sum_rows_of<BFloat16> : sum_rows_of<float>;
+  sum(context, offsets, points, weights, source, sums);
 }
 
 }  // namespace elias::cpu

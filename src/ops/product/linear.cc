@@ -8,6 +8,7 @@ namespace cpu {  // linear_cpu.cc
 decltype(pack_weights) pack_weights;
 decltype(linear) linear;
 decltype(linear_input_gradient) linear_input_gradient;
+decltype(add_linear_input_gradient) add_linear_input_gradient;
 decltype(linear_weight_gradient) linear_weight_gradient;
 decltype(linear_bias_gradient) linear_bias_gradient;
 }  // namespace cpu
@@ -15,6 +16,7 @@ namespace cuda {  // linear_cuda.cu
 decltype(pack_weights) pack_weights;
 decltype(linear) linear;
 decltype(linear_input_gradient) linear_input_gradient;
+decltype(add_linear_input_gradient) add_linear_input_gradient;
 decltype(linear_weight_gradient) linear_weight_gradient;
 decltype(linear_bias_gradient) linear_bias_gradient;
 }  // namespace cuda
@@ -48,6 +50,15 @@ void check_packing(std::string_view op, const Context& context, const PackedWeig
   }
 }
 
+Device check_input_gradient(std::string_view op, const Context& context, ConstTensorView dy,
+                            const PackedWeights& w, ConstTensorView dx, DType dx_type) {
+  const Operand rows{"dy", dy, rows_type(dy, w.precision()), {kAny, w.inner()}};
+  const Device device = check(op, {rows});
+  check_packing(op, context, w, PackedFor::kInputGradient, device);
+  check(op, {rows, {"dx", dx, dx_type, {dy.rows(), w.outer()}}});
+  return device;
+}
+
 }  // namespace
 
 PackedWeights pack_weights(const Context& context, ConstTensorView w, PackedFor use,
@@ -75,15 +86,22 @@ void linear(const Context& context, ConstTensorView x, const PackedWeights& w, C
 
 void linear_input_gradient(const Context& context, ConstTensorView dy, const PackedWeights& w,
                            TensorView dx) {
-  constexpr std::string_view kOp = "linear, input gradient";
-  const Operand rows{"dy", dy, rows_type(dy, w.precision()), {kAny, w.inner()}};
-  const Device device = check(kOp, {rows});
-  check_packing(kOp, context, w, PackedFor::kInputGradient, device);
-  check(kOp, {rows, {"dx", dx, rows_type(dx, w.precision()), {dy.rows(), w.outer()}}});
+  const Device device = check_input_gradient("linear, input gradient", context, dy, w, dx,
+                                             rows_type(dx, w.precision()));
   if constexpr (kCudaBuilt) {
     if (device == Device::kCuda) return cuda::linear_input_gradient(context, dy, w, dx);
   }
   cpu::linear_input_gradient(context, dy, w, dx);
+}
+
+void add_linear_input_gradient(const Context& context, ConstTensorView dy, const PackedWeights& w,
+                               TensorView dx) {
+  const Device device =
+      check_input_gradient("linear, adding the input gradient", context, dy, w, dx, kFloat);
+  if constexpr (kCudaBuilt) {
+    if (device == Device::kCuda) return cuda::add_linear_input_gradient(context, dy, w, dx);
+  }
+  cpu::add_linear_input_gradient(context, dy, w, dx);
 }
 
 void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTensorView x,

@@ -69,6 +69,9 @@ void linear(const Context& context, ConstTensorView x, const PackedWeights& w, C
 /// dx [N, D] = dy [N, O] W. With an activation, dy is the gradient before it (see relu_backward).
 void linear_input_gradient(const Context& context, ConstTensorView dy, const PackedWeights& w,
                            TensorView dx);
+/// dx += dy W; dx is float32.
+void add_linear_input_gradient(const Context& context, ConstTensorView dy, const PackedWeights& w,
+                               TensorView dx);
 
 /// dw [O, D] += dy [N, O]' x [N, D]; dw is float32.
 void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTensorView x,

@@ -68,6 +68,13 @@ void linear_input_gradient(const Context& context, ConstTensorView dy, const Pac
   rows_times_weights(context, dy, w, {}, dx);
 }
 
+void add_linear_input_gradient(const Context& context, ConstTensorView dy, const PackedWeights& w,
+                               TensorView dx) {
+  SumRule rule;
+  rule.accumulate = true;
+  rows_times_weights(context, dy, w, rule, dx);
+}
+
 void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTensorView x,
                             Precision precision, TensorView dw) {
   const ProductKernel& kernel = product_kernel(context.isa(), precision);

@@ -91,9 +91,10 @@ void fill_rows(ConstTensorView bias, bool relu, TensorView y) {
 
 // y [N, outer] = act(x [N, inner] times the packed weights + bias).
 void multiply_rows(ConstTensorView x, const PackedWeights& w, ConstTensorView bias, bool relu,
-                   TensorView y) {
+                   TensorView y, bool add = false) {
   if (y.shape().elements() == 0) return;
   if (w.inner() == 0) {
+    if (add) return;
     (y.dtype() == DType::kFloat32 ? fill_rows<float> : fill_rows<__nv_bfloat16>)(bias, relu, y);
     return;
   }
@@ -114,7 +115,8 @@ void multiply_rows(ConstTensorView x, const PackedWeights& w, ConstTensorView bi
             .d_type = type_of(y.dtype()),
             .d_stride = y.stride(),
             .bias = added.data(),
-            .relu = relu});
+            .relu = relu,
+            .beta = add ? 1.0F : 0.0F});
 }
 
 // Sums a chunk of `grain` rows, one of 128 columns (or 32) of each, into a row of `partial`. Eight
@@ -182,6 +184,11 @@ void linear(const Context&, ConstTensorView x, const PackedWeights& w, ConstTens
 void linear_input_gradient(const Context&, ConstTensorView dy, const PackedWeights& w,
                            TensorView dx) {
   multiply_rows(dy, w, {}, false, dx);
+}
+
+void add_linear_input_gradient(const Context&, ConstTensorView dy, const PackedWeights& w,
+                               TensorView dx) {
+  multiply_rows(dy, w, {}, false, dx, /*add=*/true);
 }
 
 void linear_weight_gradient(const Context&, ConstTensorView dy, ConstTensorView x,

@@ -6,6 +6,7 @@ namespace elias {
 
 namespace cpu {  // convert_cpu.cc
 decltype(convert) convert;
+decltype(convert_rows) convert_rows;
 }  // namespace cpu
 namespace cuda {  // convert_cuda.cu
 decltype(convert) convert;
@@ -25,6 +26,17 @@ void convert(const Context& context, ConstTensorView x, TensorView y) {
     if (x.device() == Device::kCuda) return cuda::convert(context, x, y);
   }
   cpu::convert(context, x, y);
+}
+
+void convert_rows(const Context& context, ConstTensorView x, ConstTensorView rows, TensorView y) {
+  constexpr std::string_view kOp = "convert rows";
+  const Device device = check(kOp, {{"x", x, DType::kFloat32, {Operand::kAny, Operand::kAny}},
+                                    {"rows", rows, DType::kInt32, {Operand::kAny}},
+                                    {"y", y, DType::kBFloat16, {x.shape()[0], Operand::kAny}}});
+  check(kOp, {{"x", x, DType::kFloat32, {Operand::kAny, y.width()}}});
+  if (device != Device::kCpu) throw InputError("{}: x is on {}", kOp, name_of(device));
+  check_ids(kOp, "rows", rows, x.shape()[0]);
+  cpu::convert_rows(context, x, rows, y);
 }
 
 }  // namespace elias

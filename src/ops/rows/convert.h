@@ -10,4 +10,8 @@ namespace elias {
 /// nearest, ties to even; a NaN stays one.
 void convert(const Context& context, ConstTensorView x, TensorView y);
 
+/// y[r] = x[r] for r in rows [R] int32: x [V, D] float32, y [V, D] bfloat16; other rows of y stay.
+/// On the CPU alone.
+void convert_rows(const Context& context, ConstTensorView x, ConstTensorView rows, TensorView y);
+
 }  // namespace elias

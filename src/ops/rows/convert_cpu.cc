@@ -46,5 +46,17 @@ void convert(const Context& context, ConstTensorView x, TensorView y) {
   }
 }
 
+void convert_rows(const Context& context, ConstTensorView x, ConstTensorView rows, TensorView y) {
+  const auto kernel = ELIAS_BY_ISA(round_row)(context.isa());
+  const auto ids = rows.span<int32_t>();
+  context.pool().for_chunks(ids.size(), rows_per_chunk(x.width()),
+                            [&](size_t, size_t begin, size_t end) {
+                              for (const int32_t row : ids.subspan(begin, end - begin)) {
+                                kernel(x.data<float>() + row * x.stride(), x.width(),
+                                       y.data<BFloat16>() + row * y.stride());
+                              }
+                            });
+}
+
 }  // namespace elias::cpu
 #endif

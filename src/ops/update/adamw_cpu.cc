@@ -43,7 +43,8 @@ void step_row(const AdamWStep& step, const float* gradient, size_t width, float*
 }
 
 // The terms [begin, end) are the row's gradient, for which `gradient` [width] is room.
-void step_terms(const AdamWStep& step, const WeightedRows& terms, size_t begin, size_t end,
+template <typename Value>
+void step_terms(const AdamWStep& step, const WeightedRows<Value>& terms, size_t begin, size_t end,
                 float* gradient, float* weights, float* first_moment, float* second_moment) {
   sum_terms(terms, begin, end, /*is_new=*/true, gradient);
   step_row(step, gradient, terms.width, weights, first_moment, second_moment);
@@ -114,14 +115,20 @@ void adamw_catch_up(const Context& context, const AdamWSettings& settings, const
 
 void adamw_rows(const Context& context, const AdamWSettings& settings, const RateHistory& rates,
                 const RowGradient& gradient, AdamWState state, TensorView done_steps) {
-  const auto kernel = ELIAS_BY_ISA(step_terms)(context.isa());
   const AdamWStep scalars(settings, rates.rate(rates.steps()), rates.steps());
-  for_gradient_rows(
-      context.pool(), rates, gradient, done_steps,
-      [&](const Run& row, const WeightedRows& terms, size_t begin, size_t end, float* sum) {
-        kernel(scalars, terms, begin, end, sum, row.of<float>(state.weights),
-               row.of<float>(state.first_moment), row.of<float>(state.second_moment));
-      });
+  const auto step = [&]<typename Value>(auto kernel, Value) {
+    for_gradient_rows<Value>(
+        context.pool(), rates, gradient, done_steps,
+        [&](const Run& row, const auto& terms, size_t begin, size_t end, float* sum) {
+          kernel(scalars, terms, begin, end, sum, row.of<float>(state.weights),
+                 row.of<float>(state.first_moment), row.of<float>(state.second_moment));
+        });
+  };
+  if (gradient.source.dtype() == DType::kBFloat16) {
+    step(ELIAS_BY_ISA(step_terms<BFloat16>)(context.isa()), BFloat16());
+  } else {
+    step(ELIAS_BY_ISA(step_terms<float>)(context.isa()), float());
+  }
 }
 
 }  // namespace elias::cpu

@@ -31,19 +31,19 @@ void for_rows_behind(ThreadPool& pool, const RateHistory& rates, ConstTensorView
 }
 
 /// Calls body(run, terms, begin, end, sum) for the rows of the gradient, which is the terms [begin,
-/// end) there, added up; `sum` [D] is room for that.
-template <typename Body>
+/// end) there, added up; `sum` [D] is room for that. Value is the type of the gradient's source.
+template <typename Value, typename Body>
 void for_gradient_rows(ThreadPool& pool, const RateHistory& rates, const RowGradient& gradient,
                        TensorView done_steps, const Body& body) {
   const auto ids = gradient.rows.span<int32_t>();
   const auto offsets = gradient.offsets.span<int32_t>();
   const auto done = done_steps.span<int32_t>();
-  const WeightedRows terms{.points = gradient.points.span<int32_t>().data(),
-                           .weights = gradient.weights.span<float>().data(),
-                           .size = gradient.points.span<int32_t>().size(),
-                           .source = gradient.source.data<float>(),
-                           .stride = static_cast<size_t>(gradient.source.stride()),
-                           .width = static_cast<size_t>(gradient.source.width())};
+  const WeightedRows<Value> terms{.points = gradient.points.span<int32_t>().data(),
+                                  .weights = gradient.weights.span<float>().data(),
+                                  .size = gradient.points.span<int32_t>().size(),
+                                  .source = gradient.source.data<Value>(),
+                                  .stride = static_cast<size_t>(gradient.source.stride()),
+                                  .width = static_cast<size_t>(gradient.source.width())};
   const size_t terms_per_row = terms.size / std::max<size_t>(1, ids.size());
   const size_t grain = rows_per_chunk(terms.width * (1 + terms_per_row));
   pool.for_chunks(ids.size(), grain, [&](size_t, size_t first, size_t last) {

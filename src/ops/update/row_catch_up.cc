@@ -206,7 +206,10 @@ void check_last_step(std::string_view op, const RateHistory& rates, const RowGra
   const int64_t n = gradient.points.shape()[0];
   check(op, {{"weights", weights, DType::kFloat32, {Operand::kAny, Operand::kAny}},
              {"done steps", done_steps, kInt, {weights.shape()[0]}},
-             {"source", gradient.source, DType::kFloat32, {Operand::kAny, weights.width()}},
+             {"source",
+              gradient.source,
+              float_type_of(gradient.source),
+              {Operand::kAny, weights.width()}},
              {"offsets", gradient.offsets, kInt, {gradient.size() + 1}},
              {"term weights", gradient.weights, DType::kFloat32, {n}}});
   if (weights.device() != Device::kCpu) return;

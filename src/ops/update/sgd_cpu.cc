@@ -36,7 +36,8 @@ void step_row(const SgdStep& step, const float* gradient, size_t width, float* w
 }
 
 // The terms [begin, end) are the row's gradient, for which `gradient` [width] is room.
-void step_terms(const SgdStep& step, const WeightedRows& terms, size_t begin, size_t end,
+template <typename Value>
+void step_terms(const SgdStep& step, const WeightedRows<Value>& terms, size_t begin, size_t end,
                 float* gradient, float* weights, float* velocity) {
   sum_terms(terms, begin, end, /*is_new=*/true, gradient);
   step_row(step, gradient, terms.width, weights, velocity);
@@ -100,13 +101,20 @@ void sgd_catch_up(const Context& context, const SgdSettings& settings, const Rat
 
 void sgd_rows(const Context& context, const SgdSettings& settings, const RateHistory& rates,
               const RowGradient& gradient, SgdState state, TensorView done_steps) {
-  const auto kernel = ELIAS_BY_ISA(step_terms)(context.isa());
-  const SgdStep step(settings, rates.rate(rates.steps()));
-  for_gradient_rows(
-      context.pool(), rates, gradient, done_steps,
-      [&](const Run& row, const WeightedRows& terms, size_t begin, size_t end, float* sum) {
-        kernel(step, terms, begin, end, sum, row.of<float>(state.weights), velocity_of(state, row));
-      });
+  const SgdStep scalars(settings, rates.rate(rates.steps()));
+  const auto step = [&]<typename Value>(auto kernel, Value) {
+    for_gradient_rows<Value>(
+        context.pool(), rates, gradient, done_steps,
+        [&](const Run& row, const auto& terms, size_t begin, size_t end, float* sum) {
+          kernel(scalars, terms, begin, end, sum, row.of<float>(state.weights),
+                 velocity_of(state, row));
+        });
+  };
+  if (gradient.source.dtype() == DType::kBFloat16) {
+    step(ELIAS_BY_ISA(step_terms<BFloat16>)(context.isa()), BFloat16());
+  } else {
+    step(ELIAS_BY_ISA(step_terms<float>)(context.isa()), float());
+  }
 }
 
 }  // namespace elias::cpu

@@ -15,9 +15,9 @@ constexpr uint64_t kRandomClusters = 0x636c757374657273;  // the stream of their
 
 }  // namespace
 
-std::unique_ptr<LabelSearch> Exploration::borrow_search() {
+std::unique_ptr<LabelSearch> Exploration::borrow_search(Isa isa) {
   const std::lock_guard lock(mutex_);
-  if (searches_.empty()) return std::make_unique<LabelSearch>(label_count_);
+  if (searches_.empty()) return std::make_unique<LabelSearch>(label_count_, isa);
   auto search = std::move(searches_.back());
   searches_.pop_back();
   return search;
@@ -86,7 +86,7 @@ void Exploration::search(const Context& context, const ExploreOptions& options,
   by_slot_.resize(N * K);
   positive_weight_ = 0;
   context.pool().for_chunks(N, kPointsPerChunk, [&](size_t, size_t begin, size_t end) {
-    auto search = borrow_search();
+    auto search = borrow_search(context.isa());
     for (size_t i = begin; i < end; ++i) {
       list_clusters(i, options, clusters, labels);
       const auto size = static_cast<size_t>(list_sizes_[i]);
@@ -95,10 +95,11 @@ void Exploration::search(const Context& context, const ExploreOptions& options,
       const CsrRow row = labels.row(i);
       for (size_t j = 0; j < row.size(); ++j) {
         const auto label = static_cast<int32_t>(row.columns[j]);
+        const LabelPath path = search->path(label);
         positives_[positive_begin_[i] + static_cast<int64_t>(j)] = {.score = search->score(label),
                                                                     .target = row.values[j],
-                                                                    .edge = search->edge(label),
-                                                                    .slot = search->slot(label)};
+                                                                    .edge = path.edge,
+                                                                    .slot = path.slot};
       }
       const Shortlist places{.labels = shortlists.labels.span<int32_t>().subspan(i * K, K),
                              .scores = shortlists.yhat.span<float>().subspan(i * K, K),

@@ -83,7 +83,7 @@ class Exploration {
   void list_clusters(size_t i, const ExploreOptions& options, const ClusterScores& clusters,
                      const BatchLabels& labels);
   void sort_by_slot(size_t i, const Shortlists& shortlists);
-  std::unique_ptr<LabelSearch> borrow_search();
+  std::unique_ptr<LabelSearch> borrow_search(Isa isa);
   void give_back(std::unique_ptr<LabelSearch> search);
 
   int64_t label_count_;

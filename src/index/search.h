@@ -12,6 +12,7 @@
 
 #include "base/aligned_buffer.h"
 #include "index/label_graph.h"
+#include "index/search_loops.h"
 
 namespace elias {
 
@@ -25,20 +26,27 @@ struct Shortlist {
   std::span<int32_t> slots;   // [K] or empty
 };
 
+/// How a label was reached: the edge in the graph, and the slot of its cluster in the list that was
+/// explored; both -1 for a label that was not.
+struct LabelPath {
+  int32_t edge = -1;
+  int32_t slot = -1;
+};
+
 class LabelSearch {
  public:
-  explicit LabelSearch(int64_t L);
+  LabelSearch(int64_t L, Isa isa);
 
   /// Follows all edges of the clusters [m], whose scores [m] are in [0, 1]. Paths with a score of 0
-  /// lead nowhere. What the search before found is forgotten.
+  /// lead nowhere. What the search before found is forgotten. All three must stay as they are until
+  /// paths and shortlist have been taken.
   void explore(const LabelGraphView& graph, std::span<const int32_t> clusters,
                std::span<const float> scores);
 
-  /// Of the last exploration: the score, edge and slot of a label; the score of one that was not
-  /// found is 0.
+  /// Of the last exploration: the score of a label, which is 0 if it was not found, and the path it
+  /// comes from.
   float score(int32_t label) const { return scores_[label]; }
-  int32_t edge(int32_t label) const { return paths_[label].edge; }
-  int32_t slot(int32_t label) const { return paths_[label].slot; }
+  LabelPath path(int32_t label) const;
 
   /// Writes the shortlist, and returns its length, at most K = shortlist.labels.size(). `allowed`,
   /// if not empty, has a 1 for each of the L labels that may be in it; others that were found are
@@ -46,10 +54,6 @@ class LabelSearch {
   size_t shortlist(const Shortlist& shortlist, std::span<const uint8_t> allowed = {});
 
  private:
-  struct Path {
-    int32_t edge;
-    int32_t slot;
-  };
   /// The lowest score of a shortlist, and how many labels of just that score are in it.
   struct Cut {
     float score;
@@ -58,16 +62,25 @@ class LabelSearch {
 
   void forget_others(std::span<const uint8_t> allowed);
   Cut cut_after(size_t K);
+  RowPaths row(size_t slot) const;
+  void find_paths(float least);
   size_t write_from(const Cut& cut, const Shortlist& shortlist);
   void write(size_t place, int32_t label, const Shortlist& shortlist) const;
 
   AlignedBuffer<float> scores_;     // [L], 0 where nothing was found
-  AlignedBuffer<Path> paths_;       // [L], of the labels found
-  AlignedBuffer<int32_t> touched_;  // [L], the labels found
+  AlignedBuffer<LabelPath> paths_;  // [L], of the labels in the shortlist
+  AlignedBuffer<int32_t> found_;    // [L], the labels found
+  AlignedBuffer<float> own_;        // [L], the scores of these
+  AlignedBuffer<int32_t> some_;     // [L], places in a row, or labels of the shortlist
   AlignedBuffer<float> near_cut_;   // [L], scores that share the bucket of the cut
   AlignedBuffer<uint64_t> chosen_;  // a bit a label
   AlignedBuffer<uint32_t> buckets_;
-  size_t found_ = 0;
+  size_t count_ = 0;  // of the labels found
+
+  LabelGraphView graph_;  // of the last exploration, as are these
+  std::span<const int32_t> clusters_;
+  std::span<const float> cluster_scores_;
+  SearchLoops loops_;
 };
 
 }  // namespace elias

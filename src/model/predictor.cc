@@ -78,6 +78,7 @@ void check_settings(const SearchSettings& settings, const PredictorWeights& weig
 }  // namespace
 
 struct Predictor::Parts {
+  Isa isa;
   PredictorWeights weights;
   SearchSettings settings;
   PackedBag encoder;
@@ -88,7 +89,7 @@ struct Predictor::Parts {
 class Predictor::Room : public Predictor::State {
  public:
   explicit Room(const Parts& parts) {
-    if (parts.search) search_.emplace(parts.weights, parts.settings);
+    if (parts.search) search_.emplace(parts.isa, parts.weights, parts.settings);
   }
 
   /// phi of the rows [begin, end), at most kChunk of them.
@@ -133,7 +134,8 @@ Predictor::Predictor(const Context& context, const PredictorWeights& weights,
     check_settings(settings, weights);
   }
   parts_ = std::make_unique<Parts>(
-      Parts{.weights = weights,
+      Parts{.isa = context.isa(),
+            .weights = weights,
             .settings = settings,
             .encoder = pack_bag(context, weights.encoder, Precision::kFloat32),
             .search = {}});

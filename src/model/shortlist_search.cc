@@ -22,9 +22,10 @@ void grow(Tensor& tensor, int64_t rows, int64_t width, DType dtype) {
 
 }  // namespace
 
-ShortlistSearch::ShortlistSearch(const PredictorWeights& weights, const SearchSettings& settings)
+ShortlistSearch::ShortlistSearch(Isa isa, const PredictorWeights& weights,
+                                 const SearchSettings& settings)
     : settings_(settings),
-      search_(weights.graph.label_count),
+      search_(weights.graph.label_count, isa),
       labels_(static_cast<size_t>(settings.shortlist)),
       yhat_(labels_.size()),
       z_(labels_.size()),

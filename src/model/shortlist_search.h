@@ -20,7 +20,7 @@ struct SearchWeights {
 /// One thread's room for it. Memory is that of the largest call so far.
 class ShortlistSearch {
  public:
-  ShortlistSearch(const PredictorWeights& weights, const SearchSettings& settings);
+  ShortlistSearch(Isa isa, const PredictorWeights& weights, const SearchSettings& settings);
 
   /// The k best labels of phi [n, D]. `allowed` [L] or empty. `listed`: if not empty, the labels of
   /// `allowed`, at most K of them, all of which are scored.

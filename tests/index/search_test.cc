@@ -65,8 +65,8 @@ void expect_as_reference(LabelSearch& search, const LabelGraphView& graph,
     const auto path = best.find(label);
     ASSERT_EQ(search.score(label), path == best.end() ? 0 : path->second.score);
     if (path == best.end()) continue;
-    ASSERT_EQ(search.edge(label), path->second.edge);
-    ASSERT_EQ(search.slot(label), path->second.slot);
+    ASSERT_EQ(search.path(label).edge, path->second.edge);
+    ASSERT_EQ(search.path(label).slot, path->second.slot);
   }
   for (const size_t K : lengths) ASSERT_EQ(take(search, K), expected(best, K)) << "K=" << K;
 }
@@ -77,12 +77,15 @@ std::vector<size_t> lengths_around(size_t found) {
   return lengths;
 }
 
+class LabelSearchTest : public testing::TestWithParam<Isa> {};
+INSTANTIATE_TEST_SUITE_P(Everywhere, LabelSearchTest, testing::ValuesIn(supported_isas()));
+
 // Two clusters over three labels: every set of edges, every combination of these scores.
-TEST(LabelSearchTest, AllSmallGraphs) {
+TEST_P(LabelSearchTest, AllSmallGraphs) {
   constexpr float kAbsent = -1;
   constexpr float kEdgeScores[] = {kAbsent, 0, 0.5F, 1};
   constexpr std::pair<float, float> kClusterScores[] = {{1, 1}, {0.5F, 1}, {1, 0}};
-  LabelSearch search(3);
+  LabelSearch search(3, GetParam());
   for (int code = 0; code < 4096; ++code) {
     ScoredGraph own;
     own.graph.label_count = 3;
@@ -103,9 +106,9 @@ TEST(LabelSearchTest, AllSmallGraphs) {
 }
 
 // Few distinct scores, so most are equal; one search for all explorations of a size.
-TEST(LabelSearchTest, ManyEqualScores) {
+TEST_P(LabelSearchTest, ManyEqualScores) {
   for (const int64_t L : {1, 7, 100, 2000}) {
-    LabelSearch search(L);
+    LabelSearch search(L, GetParam());
     for (uint64_t seed = 0; seed < 24; ++seed) {
       // From rows that hold next to nothing (the sorted way of writing) to full ones (the scan).
       const double density = std::pow(10.0, -static_cast<double>(seed % 4));
@@ -123,9 +126,9 @@ TEST(LabelSearchTest, ManyEqualScores) {
 }
 
 // Scores over the whole range of floats, and others that differ in their last bits alone.
-TEST(LabelSearchTest, FineAndTinyScores) {
+TEST_P(LabelSearchTest, FineAndTinyScores) {
   const int64_t L = 2000;
-  LabelSearch search(L);
+  LabelSearch search(L, GetParam());
   for (uint64_t seed = 0; seed < 8; ++seed) {
     const bool close = seed % 2 == 0;
     const ScoredGraph own =
@@ -143,12 +146,12 @@ TEST(LabelSearchTest, FineAndTinyScores) {
 
 // Five labels at the cut of which there is room for some: the lowest stay, whatever order clusters
 // reached them in.
-TEST(LabelSearchTest, OfEqualLabelsAtTheCutTheLowestStay) {
+TEST_P(LabelSearchTest, OfEqualLabelsAtTheCutTheLowestStay) {
   for (const int64_t L : {20, 2000}) {
     ScoredGraph own;
     own.graph = {.label_count = L, .offsets = {0, 4, 7}, .labels = {3, 6, 8, 9, 0, 5, 7}};
     own.scores = {0.5F, 1, 0.5F, 0.5F, 0.5F, 0.25F, 0.5F};
-    LabelSearch search(L);
+    LabelSearch search(L, GetParam());
     const std::vector<int32_t> clusters = {0, 1};
     const std::vector<float> scores = {1, 1};
     search.explore(own.view(), clusters, scores);
@@ -159,7 +162,7 @@ TEST(LabelSearchTest, OfEqualLabelsAtTheCutTheLowestStay) {
   }
 }
 
-TEST(LabelSearchTest, LabelsThatAreNotAllowedAreLeftOut) {
+TEST_P(LabelSearchTest, LabelsThatAreNotAllowedAreLeftOut) {
   for (const double density : {0.5, 0.005}) {
     const int64_t L = 2000;
     const ScoredGraph own = random_graph(4, L, density, 1, [](double uniform) {
@@ -168,7 +171,7 @@ TEST(LabelSearchTest, LabelsThatAreNotAllowedAreLeftOut) {
     const std::vector<int32_t> clusters = {0, 1, 2, 3};
     const std::vector<float> scores = {1, 0.5F, 1, 1};
     auto best = reference::explore(own.view(), clusters, scores);
-    LabelSearch search(L);
+    LabelSearch search(L, GetParam());
     search.explore(own.view(), clusters, scores);
     std::vector<uint8_t> allowed(static_cast<size_t>(L), 1);
     for (const size_t K : {best.size() / 2, best.size() / 4}) {
@@ -187,11 +190,11 @@ TEST(LabelSearchTest, LabelsThatAreNotAllowedAreLeftOut) {
   }
 }
 
-TEST(LabelSearchTest, PathsNeedNotBeWritten) {
+TEST_P(LabelSearchTest, PathsNeedNotBeWritten) {
   ScoredGraph own;
   own.graph = {.label_count = 4, .offsets = {0, 3}, .labels = {0, 2, 3}};
   own.scores = {0.25F, 1, 0.5F};
-  LabelSearch search(4);
+  LabelSearch search(4, GetParam());
   search.explore(own.view(), std::vector<int32_t>{0}, std::vector<float>{0.5F});
   std::vector<int32_t> labels(2);
   std::vector<float> scores(2);
@@ -200,9 +203,9 @@ TEST(LabelSearchTest, PathsNeedNotBeWritten) {
   EXPECT_THAT(scores, ElementsAre(0.5F, 0.25F));
 }
 
-TEST(LabelSearchTest, NothingToExplore) {
+TEST_P(LabelSearchTest, NothingToExplore) {
   const ScoredGraph own = random_graph(3, 10, 1, 1, [](double) { return 1.0F; });
-  LabelSearch search(10);
+  LabelSearch search(10, GetParam());
   expect_as_reference(search, own.view(), {0}, {1}, {4, 20});
   expect_as_reference(search, own.view(), {}, {}, {0, 4});
   expect_as_reference(search, own.view(), {1, 2}, {0, 0}, {0, 4});

@@ -69,7 +69,8 @@ class BlockPass {
     total.on_z += own.on_z;
   }
 
-  // The entries of point i's shortlist that are labels of the block, then the others.
+  // The entries of point i's shortlist that are labels of the block; then all labels, if they
+  // count.
   LossSums shortlisted(size_t i, int64_t first, std::span<float> z, EntryRoom& room) {
     std::span<const int32_t> entries;
     LossSums sums;
@@ -96,10 +97,10 @@ class BlockPass {
     }
     if (options_.all_labels) {
       sums.on_z = reject_all(i, first, z);
-    } else {
-      std::fill(z.begin(), z.end(), 0.0F);
+      return sums;
     }
-    for (size_t e = 0; e < entries.size(); ++e) z[entries[e] - first] += room.dz[e];
+    std::fill(z.begin(), z.end(), 0.0F);
+    for (size_t e = 0; e < entries.size(); ++e) z[entries[e] - first] = room.dz[e];
     return sums;
   }
 

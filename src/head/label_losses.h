@@ -18,7 +18,8 @@
 namespace elias {
 
 /// Of the losses on p and z an entry of a shortlist counts `weights`. With `all_labels` the loss on
-/// z is over all labels, in a shortlist or not.
+/// z is over all labels, in a shortlist or not, and is all that z learns from: in the loss on p it
+/// counts as given, which teaches yhat alone.
 struct LabelLossOptions {
   LossWeights weights;
   bool all_labels = false;

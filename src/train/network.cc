@@ -58,6 +58,7 @@ Network::Network(const Context& context, const Settings& settings, int64_t V, in
 }
 
 void Network::reset_labels(const Context& context) {
+  labels_are_new_ = true;
   if (settings_.label_start == LabelStart::kPublished) {
     const float bound = std::sqrt(6 / static_cast<float>(width()));
     fill_uniform(context, label_weights_.weights(), bound, settings_.seed, kLabels);
@@ -138,22 +139,22 @@ Network::Pointers<Self> Network::all_but_edges(Self& self) {
 
 void Network::begin_stage(const Rates& rates) {
   // Weight decay is for matrices: biases, gains and edges go without (ELIAS, section C).
-  const auto restart = [&](Parameter& parameter, float rate, bool decays) {
-    ParameterOptions options = parameter.options();
-    options.rate = rate;
-    options.decay = decays ? settings_.weight_decay : 0;
-    parameter.restart(options);
+  const auto begin = [&](Parameter& parameter, float rate, bool decays, bool anew) {
+    parameter.set_rates(rate, decays ? settings_.weight_decay : 0);
+    if (anew) parameter.restart();
   };
+  const bool anew = !settings_.one_schedule;
   for (Parameter* parameter : encoder_parameters(*this)) {
-    restart(*parameter, rates.encoder, parameter->weights().rank() == 2);
+    begin(*parameter, rates.encoder, parameter->weights().rank() == 2, anew);
   }
-  restart(table_, rates.encoder, true);
-  restart(label_weights_, rates.labels, true);
-  restart(label_bias_, rates.labels, false);
+  begin(table_, rates.encoder, true, anew);
+  begin(label_weights_, rates.labels, true, anew || labels_are_new_);
+  begin(label_bias_, rates.labels, false, anew || labels_are_new_);
+  labels_are_new_ = false;
   if (!has_index()) return;
-  restart(*cluster_weights_, rates.clusters, true);
-  restart(*cluster_bias_, rates.clusters, false);
-  if (edges_) restart(*edges_, rates.edges, false);
+  begin(*cluster_weights_, rates.clusters, true, true);
+  begin(*cluster_bias_, rates.clusters, false, true);
+  if (edges_) begin(*edges_, rates.edges, false, true);
 }
 
 BagWeights<ConstTensorView> Network::encoder(Weights which) const {
@@ -205,19 +206,19 @@ void Network::step_encoder(const Context& context, float share) {
   }
 }
 
-void Network::step_heads(const Context& context, float share) {
-  const auto step = [&](Parameter& parameter) {
+void Network::step_heads(const Context& context, float label_share, float index_share) {
+  const auto step = [&](Parameter& parameter, float share) {
     parameter.step(context, share * parameter.options().rate);
   };
   if (labels_by_blocks_) {
-    step(label_weights_);
-    step(label_bias_);
+    step(label_weights_, label_share);
+    step(label_bias_, label_share);
   }
   if (!has_index()) return;
-  step(*cluster_weights_);
-  step(*cluster_bias_);
+  step(*cluster_weights_, index_share);
+  step(*cluster_bias_, index_share);
   if (!edges_) return;
-  step(*edges_);
+  step(*edges_, index_share);
   refresh_edges(context);
 }
 

@@ -61,7 +61,7 @@ class Network {
   /// Steps the dense parameters of the encoder.
   void step_encoder(const Context& context, float share);
   /// Steps clusters, edges and, if they go by blocks, labels.
-  void step_heads(const Context& context, float share);
+  void step_heads(const Context& context, float label_share, float index_share);
   void catch_up_all(const Context& context);
   /// All but the edges, which the method does not average.
   void average(const Context& context);
@@ -88,6 +88,7 @@ class Network {
 
   Settings settings_;
   bool labels_by_blocks_;
+  bool labels_are_new_ = true;  // since the last stage began
   Parameter table_, gain_, shift_;
   std::vector<Layer> layers_;
   std::optional<Parameter> cluster_weights_, cluster_bias_, edges_;

@@ -40,9 +40,10 @@ float scheduled_rate(float peak, float warm_up, int64_t step, int64_t steps) {
                             static_cast<double>(whole_way));
 }
 
-Parameter::Parameter(Shape shape, ParameterOptions options) : weights_(shape, DType::kFloat32) {
-  options_.name = options.name;
-  restart(std::move(options));
+Parameter::Parameter(Shape shape, ParameterOptions options)
+    : options_(std::move(options)), weights_(shape, DType::kFloat32) {
+  ELIAS_ASSERT(!options_.rows || shape.rank() == 2);
+  restart();
 }
 
 TensorView Parameter::gradient() {
@@ -75,10 +76,12 @@ void Parameter::step(const Context& context, float rate, const RowGradient& grad
   adamw_rows(context, settings(), rates_, gradient, state(), done_steps_);
 }
 
-void Parameter::restart(ParameterOptions options) {
-  ELIAS_ASSERT(options.name == options_.name);
-  ELIAS_ASSERT(!options.rows || weights_.shape().rank() == 2);
-  options_ = std::move(options);
+void Parameter::set_rates(float rate, float decay) {
+  options_.rate = rate;
+  options_.decay = decay;
+}
+
+void Parameter::restart() {
   renew(first_moment_, weights_.shape(), DType::kFloat32);
   renew(second_moment_, weights_.shape(), DType::kFloat32);
   gradient_ = Tensor();
@@ -115,7 +118,7 @@ void Parameter::save(SafetensorsWriter& writer) const {
 }
 
 void Parameter::load(const SafetensorsFile& file) {
-  restart(options_);
+  restart();
   const auto read = [&](std::string_view what, Tensor& to) {
     if (!to) to = Tensor(weights_.shape(), DType::kFloat32);
     copy(view_of(file, key(what), to.dtype(), to.shape()), to);

@@ -53,9 +53,11 @@ class Parameter {
   /// The step of rows that were caught up before.
   void step(const Context& context, float rate, const RowGradient& gradient);
 
-  /// A new stage begins: forgets moments, steps, gradient and average, and keeps the weights as
-  /// they are (catch_up_all before, unless they are to be set anew). The name stays.
-  void restart(ParameterOptions options);
+  /// The peak rate and the weight decay from now on.
+  void set_rates(float rate, float decay);
+  /// Forgets moments, steps, gradient and average, and keeps the weights as they are (catch_up_all
+  /// before, unless they are to be set anew).
+  void restart();
 
   /// Adds the weights, with all rows caught up, to their running average.
   void average(const Context& context);

@@ -16,9 +16,9 @@ namespace elias {
 
 enum class Method : uint8_t { kElias, kOva };
 
-/// Which labels the classifiers learn to reject, beside the loss on p: those of the shortlist, all
-/// of them, or none (the paper's loss on p alone).
-enum class LogitLoss : uint8_t { kNone, kShortlist, kAll };
+/// Which labels the classifiers learn to reject: those of the shortlist, beside the loss on p; all
+/// of them, with the loss on p left to the index; or none (the paper's loss on p alone).
+enum class LogitLoss : uint8_t { kNone, kShortlist, kAll, kAuto };
 
 /// How label classifiers start: small weights and the bias of a label that is one of a shortlist,
 /// or weights in +-sqrt(6 / D) and a bias in [0, 1), as the authors' do.
@@ -65,7 +65,7 @@ struct Settings {
   LabelStart label_start = LabelStart::kPrior;
 
   // Loss.
-  LogitLoss logit_loss = LogitLoss::kShortlist;
+  LogitLoss logit_loss = LogitLoss::kAuto;
   float lambda = 0.05F;  // of the shortlist loss
   float gamma = -1;      // of the final score; below zero: chosen on held-out points
 
@@ -78,12 +78,15 @@ struct Settings {
   /// Batches a step of clusters, edges, and labels if these go by blocks (head/label_losses.h).
   int64_t accumulation = 1;
   float weight_decay = 0;
+  /// Encoder and label classifiers have one warm-up and decay over all stages, and keep their
+  /// moments from one to the next; if not, each stage begins anew. Clusters and edges always do.
+  bool one_schedule = true;
   float warm_up = 0.1F;        // share of the steps
   float average_from = 0.5F;   // share of the last stage after which weights are averaged; 1: never
   int64_t averages = 4;        // an epoch
   int64_t held_out = -1;       // points, where no --dev is given; below zero: derived
   int64_t evaluate_every = 0;  // epochs of the last stage
-  /// Products of encoder layers, clusters, and labels if these go by blocks, in bfloat16.
+  /// Products of encoder layers, clusters and labels in bfloat16.
   bool bf16 = true;
 };
 

@@ -95,18 +95,19 @@ constexpr Setting kSettings[] = {
     {"accumulation", at<&S::accumulation>,
      "batches a step of clusters, edges, and labels where these go by blocks (L <= 8 K)", 1, 1000},
     {"weight_decay", at<&S::weight_decay>, "weight decay of AdamW", 0, 1},
+    {"one_schedule", at<&S::one_schedule>,
+     "one warm-up and decay of encoder and labels over all stages, not one a stage"},
     {"warm_up", at<&S::warm_up>, "share of the steps in which rates rise", 0, 1},
     {"average_from", at<&S::average_from>,
      "share of the last stage after which weights are averaged; 1: never", 0, 1},
     {"averages", at<&S::averages>, "averages taken an epoch", 1, kNoBound},
     {"evaluate_every", at<&S::evaluate_every>, "epochs from one evaluation to the next", 1,
      kNoBound, 0},
-    {"bf16", at<&S::bf16>,
-     "products of layers, clusters, and labels where these go by blocks, in bfloat16"},
+    {"bf16", at<&S::bf16>, "products of layers, clusters and labels in bfloat16"},
 };
 
 constexpr std::string_view kMethods[] = {"elias", "ova"};
-constexpr std::string_view kLogitLosses[] = {"none", "shortlist", "all"};
+constexpr std::string_view kLogitLosses[] = {"none", "shortlist", "all", "auto"};
 constexpr std::string_view kLabelStarts[] = {"prior", "published"};
 
 }  // namespace

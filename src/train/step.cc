@@ -7,17 +7,11 @@
 #include "index/edge_scores.h"
 #include "ops/lookup/key_groups.h"
 #include "ops/lookup/top_k.h"
+#include "ops/rows/convert.h"
 #include "ops/rows/softmax_clamp.h"
 
 namespace elias {
 namespace {
-
-// dphi += the other part.
-void add_to(ThreadPool& pool, std::span<const float> part, std::span<float> sum) {
-  pool.for_chunks(sum.size(), 1 << 15, [&](size_t, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) sum[i] += part[i];
-  });
-}
 
 size_t most_labels(const BatchLabels& labels) {
   size_t most = 1;
@@ -68,9 +62,19 @@ TrainingStep::TrainingStep(const Context& context, const Settings& settings, con
       precision_(settings.bf16 ? Precision::kBFloat16 : Precision::kFloat32),
       exploration_(network.labels()) {}
 
-float TrainingStep::share(const StepPosition& position, int64_t every) const {
+// Of their peak rates, those of clusters and edges.
+float TrainingStep::index_share(const StepPosition& position) const {
+  const int64_t every = settings_.accumulation;
   return scheduled_rate(1, settings_.warm_up, (position.step + every - 1) / every,
                         (position.steps + every - 1) / every);
+}
+
+// Those of all else, if stepped once for `every` batches.
+float TrainingStep::share(const StepPosition& position, int64_t every) const {
+  const int64_t before = settings_.one_schedule ? position.steps_before : 0;
+  const int64_t steps = settings_.one_schedule ? position.run_steps : position.steps;
+  return scheduled_rate(1, settings_.warm_up, (before + position.step + every - 1) / every,
+                        (steps + every - 1) / every);
 }
 
 StepSums TrainingStep::run(std::span<const uint32_t> points, std::span<const int32_t> parents,
@@ -94,7 +98,7 @@ StepSums TrainingStep::run(std::span<const uint32_t> points, std::span<const int
   network_.table().step(context_, rate * network_.table().options().rate, table);
   network_.step_encoder(context_, rate);
   if (position.step % settings_.accumulation == 0) {
-    network_.step_heads(context_, share(position, settings_.accumulation));
+    network_.step_heads(context_, share(position, settings_.accumulation), index_share(position));
   }
   return sums;
 }
@@ -173,12 +177,10 @@ LossSums TrainingStep::labels_backward(const LabelLossOptions& options,
                                        const BatchLabels& labels, TensorView dphi) {
   Parameter& weights = network_.label_weights();
   Parameter& bias = network_.label_bias();
-  const auto classifiers = [&] {
-    return LabelClassifiers{.weights = std::as_const(weights).weights(),
-                            .bias = std::as_const(bias).weights().reshaped({network_.labels()})};
-  };
+  LabelClassifiers classifiers{.weights = std::as_const(weights).weights(),
+                               .bias = std::as_const(bias).weights().reshaped({network_.labels()})};
   if (network_.labels_by_blocks()) {
-    return label_losses_by_blocks(context_, options, phi, classifiers(), labels, heads_.shortlists,
+    return label_losses_by_blocks(context_, options, phi, classifiers, labels, heads_.shortlists,
                                   dphi, weights.gradient(),
                                   bias.gradient().reshaped({network_.labels()}));
   }
@@ -186,8 +188,13 @@ LossSums TrainingStep::labels_backward(const LabelLossOptions& options,
   const ConstTensorView rows(used.data(), {static_cast<int64_t>(used.size())});
   weights.catch_up(context_, rows);
   bias.catch_up(context_, rows);
+  if (precision_ == Precision::kBFloat16) {
+    shape_to(heads_.rounded_labels, classifiers.weights.shape(), DType::kBFloat16);
+    convert_rows(context_, classifiers.weights, rows, heads_.rounded_labels);
+    classifiers.weights = heads_.rounded_labels;
+  }
   LossSums sums;
-  const LabelRowGradients gradients = label_losses_by_rows(context_, options, phi, classifiers(),
+  const LabelRowGradients gradients = label_losses_by_rows(context_, options, phi, classifiers,
                                                            labels, heads_.shortlists, dphi, sums);
   const float rate = share(position, 1);
   weights.step(context_, rate * weights.options().rate, gradients.weights);
@@ -198,13 +205,10 @@ LossSums TrainingStep::labels_backward(const LabelLossOptions& options,
 void TrainingStep::clusters_backward(const ClusterScores& clusters, ConstTensorView phi,
                                      TensorView dphi) {
   shape_to(heads_.dlogits, clusters.logits.shape(), DType::kFloat32);
-  shape_to(heads_.dphi_clusters, dphi.shape(), DType::kFloat32);
   exploration_.cluster_gradient(context_, clusters, heads_.shortlists, heads_.dlogits);
   const ConstTensorView w = std::as_const(network_.cluster_weights()).weights();
-  linear_input_gradient(context_, heads_.dlogits,
-                        pack_weights(context_, w, PackedFor::kInputGradient, precision_),
-                        heads_.dphi_clusters);
-  add_to(context_.pool(), heads_.dphi_clusters.span<float>(), dphi.span<float>());
+  add_linear_input_gradient(context_, heads_.dlogits,
+                            pack_weights(context_, w, PackedFor::kInputGradient, precision_), dphi);
   linear_weight_gradient(context_, heads_.dlogits, phi, precision_,
                          network_.cluster_weights().gradient());
   linear_bias_gradient(context_, heads_.dlogits, network_.cluster_bias().gradient());

@@ -16,9 +16,11 @@ namespace elias {
 
 /// Where a batch stands in its stage, and which random numbers it takes.
 struct StepPosition {
-  int64_t step = 0;     // from 1, in the stage
-  int64_t steps = 1;    // of the stage
-  uint64_t stream = 0;  // never the same for two batches of a run
+  int64_t step = 0;          // from 1, in the stage
+  int64_t steps = 1;         // of the stage
+  int64_t steps_before = 0;  // in earlier stages
+  int64_t run_steps = 1;     // of all stages
+  uint64_t stream = 0;       // never the same for two batches of a run
 };
 
 /// Sums over the points of batches.
@@ -45,9 +47,10 @@ class TrainingStep {
  private:
   struct Heads {
     Tensor logits, scores, log_sums, best_values, best;  // of clusters
-    Tensor dlogits, dphi_clusters;
+    Tensor dlogits;
     Shortlists shortlists;
     std::vector<float> dlog_scores;  // [E]
+    Tensor rounded_labels;           // [L, D], W_L in bfloat16 where a batch uses it
   };
 
   ClusterScores score_clusters(ConstTensorView phi);
@@ -56,6 +59,7 @@ class TrainingStep {
   LossSums labels_backward(const LabelLossOptions& options, const StepPosition& position,
                            ConstTensorView phi, const BatchLabels& labels, TensorView dphi);
   void clusters_backward(const ClusterScores& clusters, ConstTensorView phi, TensorView dphi);
+  float index_share(const StepPosition& position) const;
   float share(const StepPosition& position, int64_t every) const;
 
   const Context& context_;

@@ -70,6 +70,12 @@ class Trainer {
   int64_t points() const { return static_cast<int64_t>(data_.labels.rows()); }
   int64_t batches() const { return (points() + settings_.batch - 1) / settings_.batch; }
   const Stage& stage() const { return stages_[position_.stage]; }
+  // Of the first `stages` stages.
+  int64_t epochs_of(size_t stages) const {
+    int64_t epochs = 0;
+    for (size_t i = 0; i < stages; ++i) epochs += stages_[i].epochs;
+    return epochs;
+  }
   bool last_stage() const { return position_.stage + 1 == static_cast<int64_t>(stages_.size()); }
 
   void begin_stage();
@@ -241,6 +247,8 @@ void Trainer::run_batch(std::span<const uint32_t> order, int64_t steps) {
   const StepPosition at{
       .step = step,
       .steps = steps,
+      .steps_before = epochs_of(position_.stage) * batches(),
+      .run_steps = epochs_of(stages_.size()) * batches(),
       .stream = static_cast<uint64_t>(position_.stage) << 40 | static_cast<uint64_t>(step)};
   const StepSums sums = step_.run(order.subspan(begin, size), parents_, at);
   if (!std::isfinite(sums.loss())) {
@@ -305,13 +313,8 @@ void Trainer::evaluate_and_keep(ordered_json& fields) {
 // --- what others see -----------------------------------------------------------------------------
 
 void Trainer::report_progress() {
-  int64_t done = 0;
-  int64_t all = 0;
-  for (int64_t i = 0; i < static_cast<int64_t>(stages_.size()); ++i) {
-    all += stages_[i].epochs * batches();
-    if (i < position_.stage) done += stages_[i].epochs * batches();
-  }
-  done += position_.epoch * batches() + position_.batch;
+  const int64_t all = epochs_of(stages_.size()) * batches();
+  const int64_t done = (epochs_of(position_.stage) + position_.epoch) * batches() + position_.batch;
   hooks_.progress({.stage = stage().name(),
                    .epoch = position_.epoch + 1,
                    .epochs = stage().epochs,

@@ -54,7 +54,7 @@ inline LabelLosses label_losses(const LabelProblem& problem, const BatchLabels& 
         const double yhat = shortlists.yhat.span<float>()[at];
         result.on_p += loss_on_p(z, std::log(yhat), t);
         result.dlog_yhat[at] = weight_p * ((1 - t) * yhat * sigma / rest_of(z, yhat) - t);
-        dz += result.dlog_yhat[at] * sigmoid(-z);
+        if (!all_labels) dz += result.dlog_yhat[at] * sigmoid(-z);
       }
       if (listed || all_labels) {
         result.on_z += loss_on_z(z, t);

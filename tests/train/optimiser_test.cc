@@ -199,7 +199,8 @@ TEST_F(OptimiserTest, ARestartForgetsAllButTheWeights) {
     Parameter parameter = make_parameter(rows);
     for (int64_t step = 1; step <= 9; ++step) take_step(context(), step, parameter);
     parameter.average(context());
-    parameter.restart({.name = "table", .rate = 0.5F, .decay = 0.01F, .rows = rows});
+    parameter.set_rates(0.5F, 0.01F);
+    parameter.restart();
     EXPECT_EQ(parameter.options().rate, 0.5F);
     EXPECT_EQ(bits_of(parameter.averaged()), bits_of(std::as_const(parameter).weights()));
 

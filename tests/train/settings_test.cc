@@ -162,7 +162,7 @@ TEST(Settings, AsPublishedIsThePapersMethod) {
       "kept_clusters": 0, "informed_edges": false, "keep_classifiers": false,
       "keep_warm_classifiers": false, "label_start": "published", "logit_loss": "none",
       "gamma": 1.0, "stage2_labels_rate": 0.005, "stage2_edges_rate": 0.005, "accumulation": 10,
-      "weight_decay": 0.01})"));
+      "weight_decay": 0.01, "one_schedule": false})"));
   EXPECT_EQ(settings.lambda, 0.05F);
 }
 
@@ -381,8 +381,8 @@ TEST_F(MemoryEstimateTest, WeightsAreCountedByTheWayTheyAreStepped) {
   settings_.logit_loss = LogitLoss::kShortlist;
   ASSERT_GT(part("label graph"), 0U);
   EXPECT_EQ(part("embedding table"), kFeatures * kWidth * 16);
-  EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 16);  // by rows: no gradient of all
-  EXPECT_EQ(part("search"), kThreads * kLabels * 20);
+  EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 18);  // by rows: no gradient, but a copy
+  EXPECT_EQ(part("search"), kThreads * kLabels * 28);
   settings_.logit_loss = LogitLoss::kAll;
   EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 20);
   settings_.average_from = 1;

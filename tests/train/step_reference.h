@@ -47,6 +47,7 @@ struct TakenPath {
 
 struct Selection {
   std::vector<TakenPath> shortlisted;
+  std::vector<double> logits;        // of these
   std::vector<TakenPath> positives;  // of labels that the point has
   int64_t missed = 0;                // such labels that no path leads to
 };
@@ -110,6 +111,7 @@ class Step {
         return score(left) > score(right);
       });
       found.resize(std::min(found.size(), static_cast<size_t>(settings_.shortlist)));
+      for (const TakenPath& path : found) selection.logits.push_back(logit(i, path.label));
       selection.shortlisted.insert(selection.shortlisted.end(), found.begin(), found.end());
     }
     return selection;
@@ -118,9 +120,11 @@ class Step {
   StepLosses losses(const Selection& selection) const {
     StepLosses losses;
     const double mean = 1 / (static_cast<double>(points_) * static_cast<double>(places(selection)));
-    for (const TakenPath& path : selection.shortlisted) {
-      losses.on_p +=
-          mean * loss_on_p(logit(path.point, path.label), std::log(score(path)), target(path));
+    for (size_t j = 0; j < selection.shortlisted.size(); ++j) {
+      const TakenPath& path = selection.shortlisted[j];
+      const bool given = settings_.logit_loss == LogitLoss::kAll;
+      const double z = given ? selection.logits[j] : logit(path.point, path.label);
+      losses.on_p += mean * loss_on_p(z, std::log(score(path)), target(path));
     }
     losses.on_z = mean * sum_on_z(selection);
     size_t most_labels = 1;

@@ -60,6 +60,7 @@ Settings settings_of(const Case& own) {
   settings.extra_clusters = own.extra_clusters;
   settings.logit_loss = own.logit_loss;
   settings.lambda = own.lambda;
+  settings.one_schedule = false;
   settings.bf16 = false;
   return settings;
 }
@@ -107,7 +108,8 @@ class World {
     if (own.index == Index::kGraph) network_.set_graph(context, graph.graph, graph.scores);
     network_.begin_stage({.encoder = 0.1F, .clusters = 0.3F, .labels = 0.2F, .edges = 0.2F});
     for (int64_t step = 1; step <= 4; ++step) {
-      run({.step = step, .steps = 4, .stream = static_cast<uint64_t>(step)});
+      const auto stream = static_cast<uint64_t>(step);
+      run({.step = step, .steps = 4, .steps_before = 0, .run_steps = 4, .stream = stream});
     }
     network_.catch_up_all(context);
     if (own.ties) make_ties(graph.scores);
@@ -474,6 +476,36 @@ TEST(StepAccumulationTest, HeadsStepWithTheSumOfTheirBatches) {
         ASSERT_NEAR(sum.at(name)[i], step < 3 ? 0 : 3 * single.at(name)[i],
                     1e-5 * largest(single.at(name)));
       }
+    }
+  }
+}
+
+// A stage of four steps, or two of two: the same if the schedule is one.
+TEST(StepScheduleTest, OneScheduleGoesOnOverStages) {
+  ThreadPool pool(1);
+  const Context context(pool);
+  const Case& own = *std::ranges::find(cases(), "OneVsAll", &Case::name);
+  for (const bool one_schedule : {true, false}) {
+    Settings settings = settings_of(own);
+    settings.one_schedule = one_schedule;
+    const auto weights_after = [&](int64_t stages) {
+      World world(context, own, settings);
+      const int64_t steps = 4 / stages;
+      for (int64_t i = 0; i < 4; ++i) {
+        if (i % steps == 0) world.network().begin_stage({.encoder = 0.01F, .labels = 0.03F});
+        world.run({.step = i % steps + 1,
+                   .steps = steps,
+                   .steps_before = 4 + i / steps * steps,
+                   .run_steps = 8,
+                   .stream = static_cast<uint64_t>(100 + i)});
+      }
+      return world.weights();
+    };
+    auto whole = weights_after(1);
+    auto in_two = weights_after(2);
+    const auto groups = groups_of(whole);
+    for (size_t g = 0; g < groups.size(); ++g) {
+      EXPECT_EQ(*groups[g].second == *groups_of(in_two)[g].second, one_schedule) << groups[g].first;
     }
   }
 }

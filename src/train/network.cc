@@ -16,12 +16,20 @@ enum Stream : uint64_t { kTable = 1, kClusters, kClusterBias, kLabels, kLabelBia
 
 float bound_of(int64_t width) { return 1 / std::sqrt(static_cast<float>(width)); }
 
-// Every row lies within the edges, every edge leads to a label.
+// Every row lies within the edges, every edge leads to a label, those of a row to rising ones.
 bool is_sound(const LabelGraph& graph) {
-  return !graph.offsets.empty() && graph.offsets.front() == 0 &&
-         graph.offsets.back() == graph.edges() && std::ranges::is_sorted(graph.offsets) &&
-         std::ranges::all_of(graph.labels,
-                             [&](int64_t l) { return l >= 0 && l < graph.label_count; });
+  const auto& labels = graph.labels;
+  if (graph.offsets.empty() || graph.offsets.front() != 0 ||
+      graph.offsets.back() != graph.edges() || !std::ranges::is_sorted(graph.offsets) ||
+      !std::ranges::all_of(labels, [&](int64_t l) { return l >= 0 && l < graph.label_count; })) {
+    return false;
+  }
+  for (int64_t c = 0; c < graph.clusters(); ++c) {
+    for (int64_t e = graph.offsets[c] + 1; e < graph.offsets[c + 1]; ++e) {
+      if (labels[e] <= labels[e - 1]) return false;
+    }
+  }
+  return true;
 }
 
 void fill(TensorView weights, float value) {

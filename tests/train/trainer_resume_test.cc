@@ -288,6 +288,7 @@ TEST_F(TrainerCheckpoint, ImpossibleIsRefused) {
   for (const int32_t wrong : {-1, 8}) refused("cluster_of", with("cluster_of", wrong, 5));
   for (const int32_t wrong : {-2, 8}) refused("parents", with("parents", wrong, 5));
   for (const int32_t wrong : {-1, 150}) refused("graph.labels", with("graph.labels", wrong, 5));
+  refused("graph.labels", with("graph.labels", int32_t{0}, 1));  // no longer rising
   for (const int64_t wrong : {-1, 1000000}) {
     refused("graph.offsets", with("graph.offsets", wrong, 1));
     refused("graph.offsets", with("graph.offsets", wrong, 8));

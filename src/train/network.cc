@@ -151,7 +151,7 @@ void Network::begin_stage(const Rates& rates) {
     parameter.set_rates(rate, decays ? settings_.weight_decay : 0);
     if (anew) parameter.restart();
   };
-  const bool anew = !settings_.one_schedule;
+  const bool anew = settings_.schedule != Schedule::kOne;
   for (Parameter* parameter : encoder_parameters(*this)) {
     begin(*parameter, rates.encoder, parameter->weights().rank() == 2, anew);
   }

@@ -41,7 +41,7 @@ void set_shared(Settings& settings) {
   settings.lambda = 0.05F;
   settings.weight_decay = 0.01F;
   settings.accumulation = 10;
-  settings.one_schedule = false;
+  settings.schedule = Schedule::kStages;
 }
 
 /// In stage 2 labels and edges share a rate: that of stage 1, or 0.005 where it was higher.

@@ -24,6 +24,11 @@ enum class LogitLoss : uint8_t { kNone, kShortlist, kAll, kAuto };
 /// or weights in +-sqrt(6 / D) and a bias in [0, 1), as the authors' do.
 enum class LabelStart : uint8_t { kPrior, kPublished };
 
+/// What warm-up and decay of encoder and label classifiers go over: each stage, which begins anew,
+/// or all of them as one, through which AdamW's moments are kept. Clusters and edges always begin
+/// anew with a stage.
+enum class Schedule : uint8_t { kStages, kOne, kAuto };
+
 /// Peak learning rates of a stage.
 struct Rates {
   float encoder = 0;   // the layers, and the embedding table
@@ -78,9 +83,7 @@ struct Settings {
   /// Batches a step of clusters, edges, and labels if these go by blocks (head/label_losses.h).
   int64_t accumulation = 1;
   float weight_decay = 0;
-  /// Encoder and label classifiers have one warm-up and decay over all stages, and keep their
-  /// moments from one to the next; if not, each stage begins anew. Clusters and edges always do.
-  bool one_schedule = true;
+  Schedule schedule = Schedule::kAuto;
   float warm_up = 0.1F;        // share of the steps
   float average_from = 0.5F;   // share of the last stage after which weights are averaged; 1: never
   int64_t averages = 4;        // an epoch

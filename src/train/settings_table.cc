@@ -95,8 +95,8 @@ constexpr Setting kSettings[] = {
     {"accumulation", at<&S::accumulation>,
      "batches a step of clusters, edges, and labels where these go by blocks (L <= 8 K)", 1, 1000},
     {"weight_decay", at<&S::weight_decay>, "weight decay of AdamW", 0, 1},
-    {"one_schedule", at<&S::one_schedule>,
-     "one warm-up and decay of encoder and labels over all stages, not one a stage"},
+    {"schedule", at<&S::schedule>,
+     "what warm-up and decay of encoder and labels go over: each stage, or all as one"},
     {"warm_up", at<&S::warm_up>, "share of the steps in which rates rise", 0, 1},
     {"average_from", at<&S::average_from>,
      "share of the last stage after which weights are averaged; 1: never", 0, 1},
@@ -109,6 +109,7 @@ constexpr Setting kSettings[] = {
 constexpr std::string_view kMethods[] = {"elias", "ova"};
 constexpr std::string_view kLogitLosses[] = {"none", "shortlist", "all", "auto"};
 constexpr std::string_view kLabelStarts[] = {"prior", "published"};
+constexpr std::string_view kSchedules[] = {"stages", "one", "auto"};
 
 }  // namespace
 
@@ -116,6 +117,7 @@ std::span<const Setting> all_settings() { return kSettings; }
 std::span<const std::string_view> names_of(const Method*) { return kMethods; }
 std::span<const std::string_view> names_of(const LogitLoss*) { return kLogitLosses; }
 std::span<const std::string_view> names_of(const LabelStart*) { return kLabelStarts; }
+std::span<const std::string_view> names_of(const Schedule*) { return kSchedules; }
 
 std::string allowed_values(const Setting& setting) {
   Settings settings;

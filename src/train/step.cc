@@ -71,8 +71,9 @@ float TrainingStep::index_share(const StepPosition& position) const {
 
 // Those of all else, if stepped once for `every` batches.
 float TrainingStep::share(const StepPosition& position, int64_t every) const {
-  const int64_t before = settings_.one_schedule ? position.steps_before : 0;
-  const int64_t steps = settings_.one_schedule ? position.run_steps : position.steps;
+  const bool one = settings_.schedule == Schedule::kOne;
+  const int64_t before = one ? position.steps_before : 0;
+  const int64_t steps = one ? position.run_steps : position.steps;
   return scheduled_rate(1, settings_.warm_up, (before + position.step + every - 1) / every,
                         (steps + every - 1) / every);
 }

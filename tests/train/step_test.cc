@@ -60,7 +60,7 @@ Settings settings_of(const Case& own) {
   settings.extra_clusters = own.extra_clusters;
   settings.logit_loss = own.logit_loss;
   settings.lambda = own.lambda;
-  settings.one_schedule = false;
+  settings.schedule = Schedule::kStages;
   settings.bf16 = false;
   return settings;
 }
@@ -485,9 +485,9 @@ TEST(StepScheduleTest, OneScheduleGoesOnOverStages) {
   ThreadPool pool(1);
   const Context context(pool);
   const Case& own = *std::ranges::find(cases(), "OneVsAll", &Case::name);
-  for (const bool one_schedule : {true, false}) {
+  for (const Schedule schedule : {Schedule::kOne, Schedule::kStages}) {
     Settings settings = settings_of(own);
-    settings.one_schedule = one_schedule;
+    settings.schedule = schedule;
     const auto weights_after = [&](int64_t stages) {
       World world(context, own, settings);
       const int64_t steps = 4 / stages;
@@ -505,7 +505,8 @@ TEST(StepScheduleTest, OneScheduleGoesOnOverStages) {
     auto in_two = weights_after(2);
     const auto groups = groups_of(whole);
     for (size_t g = 0; g < groups.size(); ++g) {
-      EXPECT_EQ(*groups[g].second == *groups_of(in_two)[g].second, one_schedule) << groups[g].first;
+      EXPECT_EQ(*groups[g].second == *groups_of(in_two)[g].second, schedule == Schedule::kOne)
+          << groups[g].first;
     }
   }
 }

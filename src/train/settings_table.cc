@@ -93,7 +93,7 @@ constexpr Setting kSettings[] = {
     {"stage2_labels_rate", at<&S::stage2_rates, &Rates::labels>, "likewise", 1e-9, kHighestRate, 0},
     {"stage2_edges_rate", at<&S::stage2_rates, &Rates::edges>, "likewise", 1e-9, kHighestRate, 0},
     {"accumulation", at<&S::accumulation>,
-     "batches a step of clusters, edges, and labels where these go by blocks (L <= 8 K)", 1, 1000},
+     "batches a step of clusters, edges, and labels where these go by blocks", 1, 1000},
     {"weight_decay", at<&S::weight_decay>, "weight decay of AdamW", 0, 1},
     {"schedule", at<&S::schedule>,
      "what warm-up and decay of encoder and labels go over: each stage, or all as one"},

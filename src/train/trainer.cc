@@ -405,7 +405,9 @@ bool Trainer::index_fits_stage() const {
 Outcome train(const Context& context, const Settings& settings, const TrainingData& data,
               const TrainingHooks& hooks, std::optional<SafetensorsFile> resume) {
   ELIAS_ASSERT(data.features.rows() == data.labels.rows() && data.labels.rows() > 0);
-  ELIAS_ASSERT(settings.batch > 0 && settings.evaluate_every > 0);  // resolved
+  ELIAS_ASSERT(settings.batch > 0 && settings.evaluate_every > 0 &&
+               settings.logit_loss != LogitLoss::kAuto &&
+               settings.schedule != Schedule::kAuto);  // resolved
   return Trainer(context, settings, data, hooks).run(std::move(resume));
 }
 

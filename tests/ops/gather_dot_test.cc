@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "ops/rows/convert.h"
 #include "tests/ops/backends.h"
 #include "tests/ops/gather_dot_reference.h"
 #include "tests/ops/numbers.h"
@@ -172,6 +173,47 @@ TEST_P(GatherDotHalvesTest, WeightsInBFloat16MatchReference) {
                                         ids.span<int32_t>(), K, D),
                   1e-5);
     }
+  }
+}
+
+// Shortlists that rise, share their rows, and name more of them than a cache holds are served block
+// by block of rows: what comes out is what shortlists in any other order give.
+TEST_P(GatherDotHalvesTest, BlocksOfRowsGiveTheSame) {
+  const int64_t N = 40;
+  const int64_t K = 200;
+  const int64_t L = 1900;
+  const int64_t D = 300;  // 1.1 MiB in bfloat16
+  Tensor rising({N, K}, DType::kInt32);
+  for (int64_t i = 0; i < N; ++i) {
+    for (int64_t k = 0; k < K; ++k) {
+      const bool pad = k >= K - i % 3;  // empty places come last
+      rising.span<int32_t>()[i * K + k] = pad ? -1 : static_cast<int32_t>(9 * k + (5 * i + k) % 9);
+    }
+  }
+  const auto reversed = [&]<typename T>(const Tensor& rows, T) {
+    Tensor copy(rows.shape(), rows.dtype());
+    for (int64_t i = 0; i < N; ++i) {
+      std::ranges::reverse_copy(rows.span<T>().subspan(i * K, K), copy.span<T>().begin() + i * K);
+    }
+    return copy;
+  };
+  const Tensor falling = reversed(rising, int32_t());
+  const Tensor x = random_floats({N, D}, 3);
+  const Tensor exact = random_floats({L, D}, 4);
+  Tensor halves({L, D}, DType::kBFloat16);
+  convert(context(), exact, halves);
+  const Tensor dz = random_floats({N, K}, 6);
+  for (const ConstTensorView w : {exact.view(), std::as_const(halves).view()}) {
+    Tensor z({N, K}, DType::kFloat32);
+    Tensor z_falling({N, K}, DType::kFloat32);
+    gather_dot(context(), x, w, {}, rising, z);
+    gather_dot(context(), x, w, {}, falling, z_falling);
+    expect_near(z, values_of<double>(reversed(z_falling, float())), 0);
+    Tensor dx = random_floats({N, D}, 9);
+    Tensor dx_falling({N, D}, DType::kFloat32);
+    gather_dot_input_gradient(context(), dz, w, rising, dx);
+    gather_dot_input_gradient(context(), reversed(dz, float()), w, falling, dx_falling);
+    expect_near(dx, values_of<double>(dx_falling), 1e-5);  // other orders of addition
   }
 }
 

@@ -344,8 +344,7 @@ TEST(Settings, GivenOnesStandUnlessTheDataIsTooSmall) {
   EXPECT_EQ(settings.held_out, 0);
 }
 
-// --- memory
-// ---------------------------------------------------------------------------------------
+// --- memory --------------------------------------------------------------------------------------
 
 class MemoryEstimateTest : public testing::Test {
  protected:

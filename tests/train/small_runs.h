@@ -41,6 +41,8 @@ inline Settings small_settings() {
   settings.shortlist = 24;
   settings.edges = 40;
   settings.beta = 30;
+  settings.logit_loss = LogitLoss::kShortlist;
+  settings.schedule = Schedule::kStages;
   settings.batch = 16;
   settings.evaluate_every = 1;
   settings.warm_epochs = 1;

@@ -45,6 +45,10 @@ std::vector<Kind> kinds() {
   all_labels.logit_loss = LogitLoss::kAll;
   all_labels.average_from = 1;
   all_labels.evaluate_every = 2;
+  Settings one_schedule = all_labels;
+  one_schedule.schedule = Schedule::kOne;
+  Settings rows_one_schedule = rows;
+  rows_one_schedule.schedule = Schedule::kOne;
   Settings published = small_settings();
   published.label_start = LabelStart::kPublished;
   published.keep_classifiers = published.keep_warm_classifiers = false;
@@ -57,6 +61,8 @@ std::vector<Kind> kinds() {
           {"ova", ova},
           {"ova_shared_steps", ova_shared_steps, 0},
           {"all_labels", all_labels, 0},
+          {"one_schedule", one_schedule},
+          {"rows_one_schedule", rows_one_schedule, 0},
           {"published", published, 0}};
 }
 
@@ -68,8 +74,7 @@ TrainingData resume_data(uint64_t held_out, ThreadPool& pool) {
   return synth_data(world, 154, held_out, pool);
 }
 
-// --- threads
-// --------------------------------------------------------------------------------------
+// --- threads -------------------------------------------------------------------------------------
 
 class TrainerThreads : public testing::TestWithParam<Kind> {};
 
@@ -88,8 +93,7 @@ TEST_P(TrainerThreads, SameBits) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, TrainerThreads, testing::ValuesIn(kinds()), name_of_kind);
 
-// --- stop and resume
-// ------------------------------------------------------------------------------
+// --- stop and resume -----------------------------------------------------------------------------
 
 /// Runs to the end in as many pieces as there are stops, counted in batches since the beginning;
 /// each piece takes nothing from the one before but the file.
@@ -182,8 +186,7 @@ TEST_P(TrainerResume, CheckpointsLeaveNoTrace) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, TrainerResume, testing::ValuesIn(kinds()), name_of_kind);
 
-// --- checkpoints that are none
-// --------------------------------------------------------------------
+// --- checkpoints that are none -------------------------------------------------------------------
 
 class TrainerCheckpoint : public testing::Test {
  protected:

@@ -89,7 +89,7 @@ void fill_rows(ConstTensorView bias, bool relu, TensorView y) {
          y.stride());
 }
 
-// y [N, outer] = act(x [N, inner] times the packed weights + bias).
+// y [N, outer] = act(x [N, inner] times the packed weights + bias), or, with `add`, y + that.
 void multiply_rows(ConstTensorView x, const PackedWeights& w, ConstTensorView bias, bool relu,
                    TensorView y, bool add = false) {
   if (y.shape().elements() == 0) return;

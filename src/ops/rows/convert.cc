@@ -34,7 +34,7 @@ void convert_rows(const Context& context, ConstTensorView x, ConstTensorView row
                                     {"rows", rows, DType::kInt32, {Operand::kAny}},
                                     {"y", y, DType::kBFloat16, {x.shape()[0], Operand::kAny}}});
   check(kOp, {{"x", x, DType::kFloat32, {Operand::kAny, y.width()}}});
-  if (device != Device::kCpu) throw InputError("{}: x is on {}", kOp, name_of(device));
+  require_cpu(kOp, device);
   check_ids(kOp, "rows", rows, x.shape()[0]);
   cpu::convert_rows(context, x, rows, y);
 }

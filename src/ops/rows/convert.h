@@ -11,7 +11,6 @@ namespace elias {
 void convert(const Context& context, ConstTensorView x, TensorView y);
 
 /// y[r] = x[r] for r in rows [R] int32: x [V, D] float32, y [V, D] bfloat16; other rows of y stay.
-/// On the CPU alone.
 void convert_rows(const Context& context, ConstTensorView x, ConstTensorView rows, TensorView y);
 
 }  // namespace elias

@@ -1,0 +1,335 @@
+// The networks and batches that tests of a training step are made on.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "ops/lookup/top_k.h"
+#include "ops/rows/dropout.h"
+#include "ops/rows/softmax_clamp.h"
+#include "tests/index/graphs.h"
+#include "tests/index/sparse.h"
+#include "tests/ops/numbers.h"
+#include "tests/temporary_folder.h"
+#include "tests/train/step_reference.h"
+#include "train/step.h"
+
+namespace elias {
+
+constexpr int64_t kFeatures = 15;
+constexpr int64_t kClusters = 8;
+constexpr size_t kAllPoints = 30;
+constexpr StepPosition kPosition{.step = 1, .steps = 1, .stream = 77};
+
+enum class Index { kNone, kPartition, kGraph };
+
+struct Case {
+  std::string name;
+  Index index = Index::kGraph;
+  float alpha = 3;
+  float beta = 4;
+  LogitLoss logit_loss = LogitLoss::kShortlist;
+  float lambda = 0.5F;
+  int64_t labels = 30;
+  int64_t shortlist = 8;
+  int64_t layers = 1;
+  float dropout = 0;
+  int64_t extra_clusters = 2;
+  bool ties = false;  // two clusters alike, and few distinct values of edges
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Case& own) { return out << own.name; }
+
+inline Settings settings_of(const Case& own) {
+  Settings settings;
+  settings.method = own.index == Index::kNone ? Method::kOva : Method::kElias;
+  settings.seed = 3;
+  settings.width = 6;
+  settings.layers = own.layers;
+  settings.dropout = own.dropout;
+  settings.word_dropout = own.dropout;
+  settings.clusters = kClusters;
+  settings.beam = 3;
+  settings.shortlist = own.shortlist;
+  settings.alpha = own.alpha;
+  settings.beta = own.beta;
+  settings.extra_clusters = own.extra_clusters;
+  settings.logit_loss = own.logit_loss;
+  settings.lambda = own.lambda;
+  settings.schedule = Schedule::kStages;
+  settings.bf16 = false;
+  return settings;
+}
+
+// Labels are in several rows, one, or none.
+inline ScoredGraph graph_of(const Case& own) {
+  const int32_t alike = own.ties ? 2 : -1;
+  ScoredGraph random = random_graph(kClusters, own.labels, 0.2, 5, [&](double uniform) {
+    return static_cast<float>(own.ties ? std::floor(uniform * 3) : uniform * 4);
+  });
+  if (alike < 0) return random;
+  ScoredGraph graph;  // the row `alike` twice, the last left out
+  graph.graph.label_count = own.labels;
+  for (int32_t c = 0; c < kClusters; ++c) {
+    const int32_t from = c <= alike ? c : c - 1;
+    for (int64_t e = random.graph.offsets[from]; e < random.graph.offsets[from + 1]; ++e) {
+      graph.graph.labels.push_back(random.graph.labels[e]);
+      graph.scores.push_back(random.scores[e]);
+    }
+    graph.graph.offsets.push_back(graph.graph.edges());
+  }
+  return graph;
+}
+
+// A network that some steps have moved away from its initial values, and a batch for it. Points
+// have 0 to 6 features and 0 to 5 graded labels, some labels have no points: point 5 of the batch
+// has no features, point 9 no labels.
+class World {
+ public:
+  World(const Context& context, const Case& own, const Settings& settings)
+      : context_(context),
+        settings_(settings),
+        features_(random_csr(kAllPoints, kFeatures, 6, 4, 1)),
+        labels_(random_csr(kAllPoints, static_cast<uint64_t>(own.labels), 5, 4, 2)),
+        network_(context, settings_, kFeatures, own.labels),
+        step_(context, settings_, features_, labels_, network_) {
+    if (own.index != Index::kNone) {
+      std::vector<int32_t> cluster_of(static_cast<size_t>(own.labels));
+      for (size_t l = 0; l < cluster_of.size(); ++l) {
+        cluster_of[l] = static_cast<int32_t>(l * 5 % kClusters);
+      }
+      network_.set_partition(context, cluster_of, kClusters);
+    }
+    const ScoredGraph graph = graph_of(own);
+    if (own.index == Index::kGraph) network_.set_graph(context, graph.graph, graph.scores);
+    network_.begin_stage({.encoder = 0.1F, .clusters = 0.3F, .labels = 0.2F, .edges = 0.2F});
+    for (int64_t step = 1; step <= 4; ++step) {
+      const auto stream = static_cast<uint64_t>(step);
+      run({.step = step, .steps = 4, .steps_before = 0, .run_steps = 4, .stream = stream});
+    }
+    network_.catch_up_all(context);
+    if (own.ties) make_ties(graph.scores);
+    network_.begin_stage({.encoder = 0.01F, .clusters = 0.02F, .labels = 0.03F, .edges = 0.04F});
+  }
+
+  void set_accumulation(int64_t batches) { settings_.accumulation = batches; }
+
+  StepSums run(const StepPosition& position) {
+    parents_ = network_.has_index() ? label_parents(network_.graph_view()) : std::vector<int32_t>();
+    return step_.run(points_, parents_, position);
+  }
+
+  reference::NetworkWeights weights() {
+    const auto all = std::as_const(network_).predictor_weights(Weights::kCurrent);
+    reference::NetworkWeights weights{.encoder = {values_of<double>(all.encoder.table),
+                                                  values_of<double>(all.encoder.gain),
+                                                  values_of<double>(all.encoder.shift),
+                                                  {}},
+                                      .cluster_weights = {},
+                                      .cluster_bias = {},
+                                      .edges = {},
+                                      .label_weights = values_of<double>(all.label_weights),
+                                      .label_bias = values_of<double>(all.label_bias)};
+    for (const auto& layer : all.encoder.layers) {
+      weights.encoder.layers.push_back(
+          {values_of<double>(layer.weights), values_of<double>(layer.bias),
+           values_of<double>(layer.gain), values_of<double>(layer.shift)});
+    }
+    if (network_.has_index()) {
+      weights.cluster_weights = values_of<double>(all.cluster_weights);
+      weights.cluster_bias = values_of<double>(all.cluster_bias);
+    }
+    if (network_.has_learned_edges()) {
+      weights.edges = values_of<double>(std::as_const(network_.edges()).weights());
+    }
+    return weights;
+  }
+
+  reference::StepInput input(uint64_t stream) {
+    gather_bags(features_, points_, settings_.word_dropout, settings_.seed, stream, bags_,
+                context_.pool());
+    const Bags bags = bags_.view();
+    reference::StepInput input{.settings = &settings_,
+                               .graph = &network_.graph(),
+                               .bags = {bags.offsets.span<int32_t>(), bags.ids.span<int32_t>(),
+                                        bags.weights.span<float>()},
+                               .mask = {},
+                               .labels = {.matrix = &labels_, .points = points_}};
+    if (settings_.dropout == 0) return input;
+    Tensor ones = random_floats({std::ssize(points_), settings_.width}, 0, 1, 1);
+    dropout(context_, ones, settings_.dropout, {settings_.seed, bag_dropout_stream(stream)}, ones);
+    input.mask = values_of<double>(ones);
+    return input;
+  }
+
+  // The clusters each point explores: the rule itself is held to its own test.
+  std::vector<std::vector<int32_t>> lists(const std::vector<double>& all_logits, uint64_t stream) {
+    const int64_t N = std::ssize(points_);
+    if (!network_.has_index()) return std::vector<std::vector<int32_t>>(points_.size());
+    Tensor logits({N, kClusters}, DType::kFloat32);
+    std::ranges::transform(all_logits, logits.span<float>().begin(),
+                           [](double logit) { return static_cast<float>(logit); });
+    Tensor scores(logits.shape(), DType::kFloat32);
+    Tensor log_sums({N}, DType::kFloat32);
+    Tensor values({N, settings_.beam}, DType::kFloat32);
+    Tensor best({N, settings_.beam}, DType::kInt32);
+    softmax_clamp(context_, logits, settings_.alpha, scores, log_sums);
+    top_k(context_, logits, values, best);
+    Exploration exploration(network_.labels());
+    Shortlists shortlists(N, settings_.shortlist);
+    const auto parents = label_parents(network_.graph_view());
+    exploration.search(context_,
+                       {.parents = parents,
+                        .extra_clusters = settings_.extra_clusters,
+                        .seed = settings_.seed,
+                        .step = stream},
+                       {.logits = logits,
+                        .scores = scores,
+                        .log_sums = log_sums,
+                        .best = best,
+                        .alpha = settings_.alpha},
+                       network_.graph_view(), {.matrix = &labels_, .points = points_}, shortlists);
+    std::vector<std::vector<int32_t>> all;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      const auto own = exploration.explored(i);
+      all.emplace_back(own.begin(), own.end());
+    }
+    return all;
+  }
+
+  // Of the first step after begin_stage, by the names in a checkpoint: the first moment, which it
+  // keeps, is then a tenth of the gradient.
+  std::map<std::string, std::vector<double>> gradients() const {
+    const TemporaryFolder folder;
+    SafetensorsWriter writer;
+    network_.save(writer);
+    writer.write(folder / "checkpoint");
+    const SafetensorsFile file(folder / "checkpoint");
+    std::map<std::string, std::vector<double>> gradients;
+    for (const auto& [name, tensor] : file.tensors()) {
+      const std::string_view moment = ".first_moment";
+      if (!name.ends_with(moment)) continue;
+      std::vector<float> values(tensor.elements());
+      std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+      auto& gradient = gradients[name.substr(0, name.size() - moment.size())];
+      for (const float value : values) gradient.push_back(double{value} / (1 - double{0.9F}));
+    }
+    return gradients;
+  }
+
+  Network& network() { return network_; }
+  size_t points() const { return points_.size(); }
+
+ private:
+  void make_ties(const std::vector<float>& edges) {
+    const TensorView weights = network_.cluster_weights().weights();
+    copy(weights.slice(2, 3), weights.slice(3, 4));
+    const auto bias = network_.cluster_bias().weights().span<float>();
+    bias[3] = bias[2];
+    std::ranges::copy(edges, network_.edges().weights().span<float>().begin());
+    network_.refresh_edges(context_);
+  }
+
+  const Context& context_;
+  Settings settings_;
+  Csr features_, labels_;
+  std::vector<uint32_t> points_ = {4, 29, 5, 11, 9, 8, 22, 16, 3, 19, 13};
+  std::vector<int32_t> parents_;
+  Network network_;
+  TrainingStep step_;
+  BagBatch bags_;
+};
+
+// Every parameter of the reference under its name in a checkpoint.
+inline std::vector<std::pair<std::string, std::vector<double>*>> groups_of(
+    reference::NetworkWeights& weights) {
+  std::vector<std::pair<std::string, std::vector<double>*>> groups = {
+      {"table", &weights.encoder.table},
+      {"gain", &weights.encoder.gain},
+      {"shift", &weights.encoder.shift},
+      {"label_weights", &weights.label_weights},
+      {"label_bias", &weights.label_bias}};
+  for (size_t i = 0; i < weights.encoder.layers.size(); ++i) {
+    auto& layer = weights.encoder.layers[i];
+    const std::string name = "layers." + std::to_string(i);
+    groups.insert(groups.end(), {{name + ".weights", &layer.weights},
+                                 {name + ".bias", &layer.bias},
+                                 {name + ".gain", &layer.gain},
+                                 {name + ".shift", &layer.shift}});
+  }
+  if (!weights.cluster_bias.empty()) {
+    groups.emplace_back("cluster_weights", &weights.cluster_weights);
+    groups.emplace_back("cluster_bias", &weights.cluster_bias);
+  }
+  if (!weights.edges.empty()) groups.emplace_back("edges", &weights.edges);
+  return groups;
+}
+
+// Central differences of the whole loss with respect to one group.
+inline std::vector<double> differences(const reference::StepInput& input,
+                                       const reference::NetworkWeights& weights,
+                                       const reference::Selection& selection,
+                                       std::vector<double>& group) {
+  constexpr double kStep = 1e-6;
+  const auto loss = [&] { return reference::Step(input, weights).losses(selection).sum(); };
+  std::vector<double> gradient;
+  for (double& value : group) {
+    const double at = std::exchange(value, value + kStep);
+    const double above = loss();
+    value = at - kStep;
+    gradient.push_back((above - loss()) / (2 * kStep));
+    value = at;
+  }
+  return gradient;
+}
+
+inline double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double value : values) most = std::max(most, std::abs(value));
+  return most;
+}
+
+inline const std::vector<Case>& cases() {
+  constexpr float kNever = 0.4F;  // a softmax times that is never clamped
+  constexpr float kAlways = 1e7F;
+  static const std::vector<Case> kCases = {
+      {.name = "Graph"},
+      {.name = "GraphWithoutClamps", .alpha = kNever, .beta = kNever},
+      {.name = "GraphWithClampedClusters", .alpha = kAlways, .beta = kNever},
+      {.name = "GraphWithClampedEdges", .alpha = kNever, .beta = kAlways},
+      {.name = "GraphWithAllClamped", .alpha = kAlways, .beta = kAlways},
+      {.name = "GraphWithTies", .extra_clusters = 6, .ties = true},
+      {.name = "GraphWithTiesWithoutClamps",
+       .alpha = kNever,
+       .beta = kNever,
+       .extra_clusters = 6,
+       .ties = true},
+      {.name = "GraphWithDropout", .layers = 2, .dropout = 0.3F},
+      {.name = "GraphAsPublished", .logit_loss = LogitLoss::kNone},
+      {.name = "GraphWithAllLabels", .logit_loss = LogitLoss::kAll},
+      {.name = "GraphWithoutShortlistLoss", .lambda = 0, .extra_clusters = 0},
+      {.name = "GraphWithRoomForAll", .shortlist = 30, .layers = 0},
+      {.name = "GraphByRows", .beta = 8, .labels = 50, .shortlist = 5},
+      {.name = "GraphByRowsAsPublished",
+       .beta = 8,
+       .logit_loss = LogitLoss::kNone,
+       .labels = 50,
+       .shortlist = 5,
+       .dropout = 0.3F},
+      {.name = "Partition", .index = Index::kPartition},
+      {.name = "PartitionWithoutClamps", .index = Index::kPartition, .alpha = kNever},
+      {.name = "PartitionByRows",
+       .index = Index::kPartition,
+       .alpha = 6,
+       .labels = 50,
+       .shortlist = 5},
+      {.name = "OneVsAll", .index = Index::kNone},
+      {.name = "OneVsAllWithDropout", .index = Index::kNone, .layers = 0, .dropout = 0.3F}};
+  return kCases;
+}
+
+}  // namespace elias

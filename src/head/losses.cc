@@ -106,18 +106,23 @@ LossSums entry_losses(const LossEntries& entries, const LossWeights& weights) {
   return {.on_p = -sum_p.total(), .on_z = -sum_z.total()};
 }
 
-double rejections(float weight, std::span<float> z) {
+RejectionSums rejections(float weight, float bias, std::span<float> z) {
   const Lanes d;
   const auto weights = hn::Set(d, weight);
-  LossSum sum;
+  const auto biases = hn::Set(d, bias);
+  LossSum losses;
+  LossSum gradients;
   for_lanes(z.size(), [&](size_t i, size_t n) {
-    const auto value = load(d, z.data() + i, n);
+    const auto within = hn::FirstN(d, n);
+    const auto value = hn::Add(load(d, z.data() + i, n), biases);
     const Sigmoid s = sigmoid(d, value);
-    store(hn::Mul(weights, s.value), d, z.data() + i, n);
+    const auto gradient = hn::Mul(weights, s.value);
+    store(gradient, d, z.data() + i, n);
     const auto loss = hn::Add(hn::Max(value, hn::Zero(d)), s.log_one_plus);
-    sum.add(hn::IfThenElseZero(hn::FirstN(d, n), loss));
+    losses.add(hn::IfThenElseZero(within, loss));
+    gradients.add(hn::IfThenElseZero(within, gradient));
   });
-  return sum.total();
+  return {.loss = losses.total(), .gradient = gradients.total()};
 }
 
 }  // namespace
@@ -139,8 +144,8 @@ LossSums shortlist_losses(Isa isa, const LossEntries& entries, const LossWeights
   return cpu::kEntryLosses(isa)(entries, weights);
 }
 
-double rejection_losses(Isa isa, float weight, std::span<float> z) {
-  return cpu::kRejections(isa)(weight, z);
+RejectionSums rejection_losses(Isa isa, float weight, float bias, std::span<float> z) {
+  return cpu::kRejections(isa)(weight, bias, z);
 }
 
 }  // namespace elias

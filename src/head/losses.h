@@ -30,6 +30,11 @@ struct LossWeights {
 struct LossSums {
   double on_p = 0;
   double on_z = 0;
+
+  void add(const LossSums& other) {
+    on_p += other.on_p;
+    on_z += other.on_z;
+  }
 };
 
 /// n entries: sets dz and dlog_yhat [n].
@@ -43,9 +48,14 @@ struct LossEntries {
 };
 LossSums shortlist_losses(Isa isa, const LossEntries& entries, const LossWeights& weights);
 
-/// The loss on z alone of entries with the target 0: turns z [n] into its gradient, sigma times
-/// `weight`. Returns the sum of the losses without it. A target t adds -t z to the loss and
-/// -t weight to the gradient.
-double rejection_losses(Isa isa, float weight, std::span<float> z);
+/// Of entries with the target 0: the losses on z without their weight, and the gradients.
+struct RejectionSums {
+  double loss = 0;
+  double gradient = 0;
+};
+/// The loss on z alone of entries with the target 0, whose logits are z [n] + bias: turns z into
+/// the gradient, sigma times `weight`. A target t adds -t (z + bias) to the loss and -t weight to
+/// the gradient.
+RejectionSums rejection_losses(Isa isa, float weight, float bias, std::span<float> z);
 
 }  // namespace elias

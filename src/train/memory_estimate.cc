@@ -19,6 +19,7 @@ constexpr double kStepped = 12;  // of a weight: itself and two moments
 constexpr double kEntry = 8;     // of a sparse matrix: column and value
 constexpr double kTermsOfCentroid = 200;
 constexpr double kLabelsOfBlock = 512;
+constexpr double kLabelParts = 16;         // each with a gradient of phi
 constexpr double kKeptBlocks = 256 << 20;  // freed memory that is kept for the next step, at most
 
 class Phases {
@@ -110,7 +111,9 @@ class Phases {
   double batch_bytes() const {
     const double layers = static_cast<double>(settings_.layers) + 1;
     double a_point = width_ * kFloat * (4 * layers + 3);
-    if (by_blocks()) a_point += std::min(labels_, kLabelsOfBlock) * kFloat;
+    if (by_blocks()) {
+      a_point += (threads_ * std::min(labels_, kLabelsOfBlock) + kLabelParts * width_) * kFloat;
+    }
     if (has_index()) {
       // Score, edge, slot, logit, gradients, target of each label of a shortlist, its pairs
       // inverted by label; logit, score and gradient of all clusters.

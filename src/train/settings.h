@@ -66,7 +66,7 @@ struct Settings {
   int kept_clusters = 2;       // coverage: see GraphOptions
   bool informed_edges = true;
   bool keep_classifiers = true;       // W_L from stage 1 to stage 2
-  bool keep_warm_classifiers = true;  // W_L from the short stage 1 to stage 1
+  bool keep_warm_classifiers = true;  // W_L from what comes before stage 1 to it
   LabelStart label_start = LabelStart::kPrior;
 
   // Loss.
@@ -76,7 +76,7 @@ struct Settings {
 
   // Training.
   int64_t batch = 0;
-  int64_t warm_epochs = -1;    // of the short stage 1 before re-clustering; 0: none
+  int64_t warm_epochs = -1;    // before stage 1, whose clusters are of what they learned; 0: none
   int64_t stage1_epochs = 0;   // for one-vs-all: all epochs
   int64_t stage2_epochs = -1;  // 0: stage 1 alone
   Rates stage1_rates, stage2_rates;

@@ -64,7 +64,7 @@ constexpr Setting kSettings[] = {
     {"keep_classifiers", at<&S::keep_classifiers>,
      "stage 2 goes on with the label classifiers of stage 1"},
     {"keep_warm_classifiers", at<&S::keep_warm_classifiers>,
-     "stage 1 goes on with the label classifiers of the short stage 1"},
+     "stage 1 goes on with the label classifiers of the epochs before it"},
     {"label_start", at<&S::label_start>, "initial values of the label classifiers"},
 
     {"logit_loss", at<&S::logit_loss>,
@@ -80,7 +80,7 @@ constexpr Setting kSettings[] = {
     {"stage2_epochs", at<&S::stage2_epochs>, "epochs in which the index is learned", 0, kNoBound,
      -1},
     {"warm_epochs", at<&S::warm_epochs>,
-     "epochs of the short stage 1 before labels are clustered again; 0: none", 0, kNoBound, -1},
+     "epochs before stage 1, which clusters labels by what they learned; 0: none", 0, kNoBound, -1},
     {"stage1_encoder_rate", at<&S::stage1_rates, &Rates::encoder>, "learning rate at its peak",
      1e-9, kHighestRate, 0},
     {"stage1_clusters_rate", at<&S::stage1_rates, &Rates::clusters>, "likewise", 1e-9, kHighestRate,

@@ -27,7 +27,10 @@ std::vector<Stage> stages_of(const Settings& settings) {
   if (settings.method == Method::kOva) {
     all = {{StageKind::kOva, settings.stage1_epochs, settings.stage1_rates}};
   } else {
-    all = {{StageKind::kWarm, settings.warm_epochs, settings.stage1_rates},
+    // Where all labels are rejected none need be found: the index can wait for a trained encoder.
+    const StageKind before =
+        settings.logit_loss == LogitLoss::kAll ? StageKind::kOva : StageKind::kWarm;
+    all = {{before, settings.warm_epochs, settings.stage1_rates},
            {StageKind::kStage1, settings.stage1_epochs, settings.stage1_rates},
            {StageKind::kStage2, settings.stage2_epochs, settings.stage2_rates}};
   }

@@ -9,6 +9,8 @@
 
 namespace elias {
 
+/// Before stage 1, whose clusters are of what was learned, comes a short stage 1 with clusters of
+/// the words alone; or epochs without an index, which are all that one-vs-all has.
 enum class StageKind : uint8_t { kWarm, kStage1, kStage2, kOva };
 
 struct Stage {

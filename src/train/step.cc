@@ -140,7 +140,10 @@ StepSums TrainingStep::heads_backward(std::span<const uint32_t> points,
   sums.points = N;
   const auto scale = static_cast<double>(N);
   if (!network_.has_index()) {
-    options.weights.on_z = 1 / (static_cast<float>(N) * static_cast<float>(network_.labels()));
+    // Before an index the scale is that of the stages after it, whose steps keep the moments.
+    const int64_t places =
+        settings_.method == Method::kOva ? network_.labels() : settings_.shortlist;
+    options.weights.on_z = 1 / (static_cast<float>(N) * static_cast<float>(places));
     heads_.shortlists = Shortlists();
     const LossSums own = labels_backward(options, position, phi, labels, dphi);
     sums.on_z = own.on_z * double{options.weights.on_z} * scale;

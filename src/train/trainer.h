@@ -3,6 +3,9 @@
 //   clusters on the bag of words -> a short stage 1 -> clusters on [phi, bag of words] -> stage 1
 //   -> label graph -> stage 2                            (ELIAS, section 3.4; each step optional)
 //
+// Where classifiers learn to reject all labels, epochs of one-vs-all take the place of the first
+// two.
+//
 // It knows no files. What it wants kept or said goes through TrainingHooks; a run that was stopped
 // goes on from what it last gave to `checkpoint`, and ends in the same bits as one that was not.
 #pragma once

@@ -35,8 +35,10 @@ Shortlists random_shortlists(int64_t N, int64_t K, int64_t L, const BatchLabels&
       for (const uint32_t label : labels.row(static_cast<size_t>(i)).columns) add(label);
     }
     // On both sides of the borders of blocks.
-    for (const uint64_t border : {2047, 2048, 4095, 4096}) {
-      if (border < static_cast<uint64_t>(L)) add(border);
+    for (const uint64_t border : {512, 1024, 1536}) {
+      for (const uint64_t label : {border - 1, border}) {
+        if (label < static_cast<uint64_t>(L)) add(label);
+      }
     }
     while (own.size() < count) add(random.below(static_cast<uint64_t>(L)));
     std::ranges::sort(own);
@@ -160,10 +162,10 @@ TEST_P(LabelLossesTest, BothWaysMatchTheReference) {
   }
 }
 
-// Three blocks, the last of them short.
+// Several blocks a part, the last of them short.
 TEST_P(LabelLossesTest, LabelsOfManyBlocks) {
   for (const bool all_labels : {false, true}) {
-    Problem problem(4500, 12, 4);
+    Problem problem(9000, 12, 4);
     const LabelLossOptions options{.weights = kWeights[0], .all_labels = all_labels};
     const auto expected = problem.expected(options);
     expect_as(expected, by_blocks(context(), options, problem), problem, 1e-5);
@@ -172,7 +174,7 @@ TEST_P(LabelLossesTest, LabelsOfManyBlocks) {
 }
 
 TEST_P(LabelLossesTest, WithoutShortlistsAllLabelsAreTaken) {
-  for (const int64_t L : {40, 4500}) {
+  for (const int64_t L : {40, 9000}) {
     Problem problem(L, 12, 5);
     problem.shortlists = Shortlists();
     const LabelLossOptions options{.weights = {.on_p = 0, .on_z = 0.75F}, .all_labels = true};
@@ -216,7 +218,7 @@ TEST_P(LabelLossesTest, RoundedRowsStayClose) {
 TEST(LabelLossesThreadsTest, SameBitsAtAnyThreadCount) {
   for (const bool all_labels : {false, true}) {
     expect_same_bits_at_any_thread_count([&](const Context& context) {
-      Problem problem(4500, 12, 4);
+      Problem problem(9000, 12, 4);
       const LabelLossOptions options{.weights = kWeights[0], .all_labels = all_labels};
       std::vector<Tensor> all;
       const auto keep = [&](Results results) {

@@ -146,16 +146,20 @@ TEST_P(LossesTest, WeightsCountInGradientsAlone) {
 }
 
 TEST_P(LossesTest, RejectionIsTheLossOfTargetZero) {
+  constexpr float kBias = 0.625F;  // added without rounding
   std::vector<float> z;
-  double expected = 0;
-  for (float value = -90; value <= 90; value += 0.37F) {
-    z.push_back(value);
+  double expected = 0, sum = 0;
+  for (float value = -90; value <= 90; value += 0.375F) {
+    z.push_back(value - kBias);
     expected += reference::loss_on_z(double{value}, 0);
+    sum += 0.25 * reference::sigmoid(double{value});
   }
   std::vector<float> gradient = z;
-  EXPECT_NEAR(rejection_losses(GetParam(), 0.25F, gradient), expected, 1e-6 * expected);
+  const RejectionSums sums = rejection_losses(GetParam(), 0.25F, kBias, gradient);
+  EXPECT_NEAR(sums.loss, expected, 1e-6 * expected);
+  EXPECT_NEAR(sums.gradient, sum, 1e-6 * sum);
   for (size_t i = 0; i < z.size(); ++i) {
-    const double sigma = reference::sigmoid(double{z[i]});
+    const double sigma = reference::sigmoid(double{z[i]} + double{kBias});
     EXPECT_NEAR(gradient[i], 0.25 * sigma, 1e-6 * sigma + 1e-37) << z[i];
   }
 }

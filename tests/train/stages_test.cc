@@ -23,6 +23,8 @@ TEST(StagesTest, OnlyThoseWithEpochs) {
   settings.stage1_epochs = 2;
   settings.stage2_epochs = 3;
   EXPECT_THAT(names_of(settings), ElementsAre("short stage 1", "stage 1", "stage 2"));
+  settings.logit_loss = LogitLoss::kAll;
+  EXPECT_THAT(names_of(settings), ElementsAre("one-vs-all", "stage 1", "stage 2"));
   settings.warm_epochs = 0;
   EXPECT_THAT(names_of(settings), ElementsAre("stage 1", "stage 2"));
   settings.stage2_epochs = 0;

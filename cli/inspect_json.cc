@@ -3,15 +3,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/readable.h"
 #include "cli/inspect_report.h"
 
 namespace elias::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// 0.1F as 0.1, not as 0.10000000149: the shortest number that is read as the same float.
-double shortest(float value) { return std::stod(fmt::format("{}", value)); }
 
 Json decile_name(size_t group) {
   return group == LabelDeciles::kUnseen ? Json("unseen") : Json(group);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/errors.h"
 #include "base/readable.h"
 
 namespace elias::cli {
@@ -161,7 +162,8 @@ Inspection::Inspection(std::string model_folder, const Model& inspected)
 double figure(const std::vector<Metric>& metrics, std::string_view name) {
   const auto found = std::find_if(metrics.begin(), metrics.end(),
                                   [&](const Metric& metric) { return metric.name == name; });
-  return found == metrics.end() ? 0 : found->value;
+  ELIAS_ASSERT(found != metrics.end());
+  return found->value;
 }
 
 std::string inspection_report(const Inspection& inspection) {

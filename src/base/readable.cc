@@ -38,6 +38,8 @@ std::string short_count(double count) {
                                     : fmt::format("{:.1f}{}", count, kSuffixes[step]);
 }
 
+double shortest(float value) { return std::stod(fmt::format("{}", value)); }
+
 std::string Table::text(std::string_view indent) const {
   std::vector<size_t> widths;
   for (const auto& row : rows_) {

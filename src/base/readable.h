@@ -17,6 +17,9 @@ std::string counted(uint64_t number, std::string_view what);
 /// 1234567 as "1.2M".
 std::string short_count(double count);
 
+/// 0.1F as 0.1, not as 0.10000000149011612: the shortest number that is read as the same float.
+double shortest(float value);
+
 /// Rows of cells in aligned columns: the first flush left, the others flush right.
 class Table {
  public:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "base/readable.h"
 #include "data/io/byte_sink.h"
 #include "data/io/npz.h"
 
@@ -20,9 +21,6 @@ std::string one_line(std::string_view text) {
   }
   return line;
 }
-
-// The double that prints as `value` does: 0.8f as 0.8, not as 0.800000011920929.
-double printable(float value) { return std::stod(fmt::format("{}", value)); }
 
 [[noreturn]] void fail_graded(const std::string& path) {
   throw InputError(
@@ -147,7 +145,7 @@ class JsonLinesWriter : public TextWriter {
       }
     }
     if (graded) {
-      for (float value : labels.values) line["scores"].push_back(printable(value));
+      for (float value : labels.values) line["scores"].push_back(shortest(value));
     }
     out += line.dump();
   }

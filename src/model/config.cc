@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/hash.h"
+#include "base/readable.h"
 #include "model/model_folder.h"
 
 namespace elias {
@@ -21,9 +22,6 @@ constexpr int kVersion = 1;
 constexpr std::string_view kField = "\"checksum\": \"";
 constexpr size_t kDigits = 16;
 constexpr std::array<std::string_view, 3> kNamings = {"ids", "names", "file"};
-
-// 0.1F as 0.1, not as 0.10000000149: the shortest number that is read as the same float.
-double shortest(float value) { return std::stod(fmt::format("{}", value)); }
 
 // Where the digits of the text's own checksum are; npos if there are none.
 size_t digits_of(std::string_view text) {

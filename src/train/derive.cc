@@ -12,15 +12,15 @@
 namespace elias {
 namespace {
 
-constexpr int64_t kTableBytes = int64_t{2} << 30;  // of the embedding table in training
+constexpr int64_t kTableBytes = int64_t{3} << 29;  // of the embedding table in training
 constexpr int64_t kBytesAWeight = 16;              // the weight, two moments, the average
 constexpr int64_t kNarrow = 512, kWide = 1024;
+constexpr int64_t kManyPoints = 100'000;
 // Passing over all labels is the faster way up to this many for each place of the shortlist.
 constexpr int64_t kBlockedLabelsPerPlace = 8;
 // Learning to reject all labels, not only those of the shortlist, is better (YSO-Finna-EN, a fourth
-// of its points: +0.9 P@1, +1.1 R@100), and affordable up to this many. Where a shortlist is an
-// eighth of all labels or more it is not (EURLEX57K: -0.2 P@1, -0.5 P@5).
-constexpr int64_t kRejectedLabelsPerPlace = 32;
+// of its points: +0.9 P@1, +1.1 R@100), and affordable up to this many.
+constexpr int64_t kRejectedLabels = 50'000;
 
 template <typename T>
 void derive(T& setting, T open, T value) {
@@ -41,10 +41,12 @@ bool table_fits(int64_t features, int64_t width) {
   return features <= kTableBytes / kBytesAWeight / width;
 }
 
+// A wider vector is better (EURLEX57K: +1 P@1), and costs most where there are many labels.
+int64_t width_for(int64_t labels) { return labels < 10'000 ? kWide : kNarrow; }
+
 void derive_encoder(Settings& settings, const DataSizes& sizes) {
-  // A wider vector is better (EURLEX57K: +1 P@1), and costs most where there are many labels.
-  const bool wide = sizes.labels < 10'000 && table_fits(sizes.features, kWide);
-  derive<int64_t>(settings.width, 0, wide ? kWide : kNarrow);
+  const int64_t width = width_for(sizes.labels);
+  derive<int64_t>(settings.width, 0, table_fits(sizes.features, width) ? width : kNarrow);
 }
 
 void derive_index(Settings& settings, const DataSizes& sizes) {
@@ -68,10 +70,8 @@ void derive_index(Settings& settings, const DataSizes& sizes) {
   // Half of the paper's 2,000, at half of its cost: a beam's clusters hold about as many.
   derive<int64_t>(settings.shortlist, 0, 1000);
   settings.shortlist = std::min(settings.shortlist, L);
-  const bool rejects_all = L > kBlockedLabelsPerPlace * settings.shortlist &&
-                           L <= kRejectedLabelsPerPlace * settings.shortlist;
   derive(settings.logit_loss, LogitLoss::kAuto,
-         rejects_all ? LogitLoss::kAll : LogitLoss::kShortlist);
+         L <= kRejectedLabels ? LogitLoss::kAll : LogitLoss::kShortlist);
   // The paper's rule, 10 L / C; its sweep shows that fewer than 100 lose labels.
   derive<int64_t>(settings.edges, 0, std::max<int64_t>(100, rounded(10 * a_cluster)));
   settings.edges = std::min(settings.edges, L);
@@ -80,19 +80,29 @@ void derive_index(Settings& settings, const DataSizes& sizes) {
 }
 
 void derive_epochs(Settings& settings, int64_t points) {
-  // Fewer points need more epochs, but not as many more as there are fewer points: with the root,
-  // 45,000 points get 5 epochs of stage 1 and 590,000 get 1.
+  // Fewer points need more epochs, but not as many more as there are fewer points.
   const double root = std::sqrt(static_cast<double>(points));
-  const int64_t stage1 = std::clamp<int64_t>(rounded(1060 / root), 1, 20);
-  const int64_t stage2 = std::max<int64_t>(4, 2 * stage1 + 1);
+  // Where all labels are rejected in one schedule: 8 for 45,000 points, where 13 are too many; 6
+  // for more.
+  const int64_t whole = std::clamp<int64_t>(rounded(1700 / root), 6, 100);
   // One cluster holds all labels: there is no index to learn.
   if (settings.method == Method::kOva || settings.clusters == 1) {
-    derive<int64_t>(settings.stage1_epochs, 0, stage1 + stage2);
+    derive<int64_t>(settings.stage1_epochs, 0, whole);
     settings.warm_epochs = settings.stage2_epochs = 0;
     return;
   }
+  if (settings.logit_loss == LogitLoss::kAll) {
+    // Stage 1 need only find out where clusters are, half of all epochs are for the index.
+    derive<int64_t>(settings.stage1_epochs, 0, std::max<int64_t>(1, whole / 8));
+    derive<int64_t>(settings.stage2_epochs, -1, whole / 2);
+    derive<int64_t>(settings.warm_epochs, -1,
+                    std::max<int64_t>(1, whole - settings.stage1_epochs - settings.stage2_epochs));
+    return;
+  }
+  // With the root, 45,000 points get 5 epochs of stage 1 and 590,000 get 1.
+  const int64_t stage1 = std::clamp<int64_t>(rounded(1060 / root), 1, 20);
   derive<int64_t>(settings.stage1_epochs, 0, stage1);
-  derive<int64_t>(settings.stage2_epochs, -1, stage2);
+  derive<int64_t>(settings.stage2_epochs, -1, std::max<int64_t>(4, 2 * stage1 + 1));
   // Clustering again on what a short stage 1 learned is worth a point where most labels are rare;
   // half of stage 1 is enough for that.
   derive<int64_t>(settings.warm_epochs, -1, (settings.stage1_epochs + 1) / 2);
@@ -101,7 +111,7 @@ void derive_epochs(Settings& settings, int64_t points) {
 void derive_steps(Settings& settings, int64_t points) {
   // About 64 steps an epoch or more, so that few points are not learned in too few steps; larger
   // batches keep the processor busy.
-  const int64_t most = points < 100'000 ? 512 : 1024;
+  const int64_t most = points < kManyPoints ? 512 : 1024;
   const int64_t batch = power_of_two_below(static_cast<double>(points) / 64);
   derive<int64_t>(settings.batch, 0, std::clamp<int64_t>(batch, 16, most));
   settings.batch = std::min(settings.batch, std::max<int64_t>(1, points));
@@ -111,22 +121,30 @@ void derive_steps(Settings& settings, int64_t points) {
       std::clamp<int64_t>(settings.accumulation, 1, std::max<int64_t>(1, batches));
 }
 
-void derive_rates(Settings& settings) {
+void derive_rates(Settings& settings, int64_t points) {
   // With few epochs a fresh start of each stage costs too many of them (YSO-Finna-EN, a fourth of
   // its points: -1.0 P@1, -1.5 R@100); with many it is better (EURLEX57K: +0.4 P@1).
   constexpr int64_t kFewEpochs = 2;
   derive(settings.schedule, Schedule::kAuto,
-         settings.stage1_epochs <= kFewEpochs ? Schedule::kOne : Schedule::kStages);
+         settings.logit_loss == LogitLoss::kAll || settings.stage1_epochs <= kFewEpochs
+             ? Schedule::kOne
+             : Schedule::kStages);
+  // Classifiers that reject all labels take every step, and need less where there are many (the
+  // same fourth of YSO-Finna-EN: -1.3 P@1 at 1e-2, -0.1 at 5e-3, -0.2 at 1.5e-3; EURLEX57K: +0.3 at
+  // 5e-3).
+  const bool rejects_all =
+      settings.method == Method::kOva || settings.logit_loss == LogitLoss::kAll;
+  const float labels = rejects_all && points >= kManyPoints ? 2.5e-3F : 5e-3F;
   // Stage 2 starts from a trained encoder and trained clusters and moves them less, the encoder by
   // its schedule or by a lower peak; edges have far to go in few steps.
   Rates& first = settings.stage1_rates;
   derive(first.encoder, 0.0F, 2e-3F);
   derive(first.clusters, 0.0F, 5e-3F);
-  derive(first.labels, 0.0F, 5e-3F);
+  derive(first.labels, 0.0F, labels);
   Rates& second = settings.stage2_rates;
   derive(second.encoder, 0.0F, settings.schedule == Schedule::kOne ? first.encoder : 6e-4F);
   derive(second.clusters, 0.0F, 1e-3F);
-  derive(second.labels, 0.0F, 5e-3F);
+  derive(second.labels, 0.0F, labels);
   derive(second.edges, 0.0F, 2e-2F);
 }
 
@@ -152,12 +170,19 @@ void check_countable(const Settings& settings, int64_t L) {
 
 }  // namespace
 
-void resolve_features(Settings& settings, int64_t texts) {
+void resolve_features(Settings& settings, const TextSizes& sizes) {
+  // Pairs of words tell more than words where there are many of them (EURLEX57K, 4,700 bytes a
+  // text: +0.5 P@1, +1.0 P@5), and are learned by heart where there are few (YSO-Finna-EN, 80
+  // bytes: -1.7 P@1).
+  constexpr int64_t kLongText = 500;
+  const int words = sizes.bytes >= kLongText * sizes.texts ? 2 : 1;
+  derive(settings.words_high, -1,
+         settings.words_low == 0 ? 0 : std::max(settings.words_low, words));
   // A term of one text teaches nothing about others, but of few texts each word counts.
-  derive<double>(settings.min_df, 0, texts < 1000 ? 1 : 2);
-  // The largest table that stays below 2 GiB; what is cut is what few texts hold. The bound is for
-  // words and for characters each.
-  const int64_t width = settings.width == 0 ? kNarrow : settings.width;
+  derive<double>(settings.min_df, 0, sizes.texts < 1000 ? 1 : 2);
+  // The largest table that stays below 1.5 GiB; what is cut is what few texts hold. The bound is
+  // for words and for characters each.
+  const int64_t width = settings.width == 0 ? width_for(sizes.labels) : settings.width;
   const int64_t kinds = settings.words_low > 0 && settings.characters_low > 0 ? 2 : 1;
   const int64_t rows = kTableBytes / kBytesAWeight / width / kinds;
   derive<int64_t>(settings.max_features, 0, std::max<int64_t>(rows, 1));
@@ -169,7 +194,7 @@ bool labels_go_by_blocks(const Settings& settings, int64_t L) {
 }
 
 void resolve(Settings& settings, const DataSizes& sizes) {
-  resolve_features(settings, sizes.points);
+  resolve_features(settings, {.texts = sizes.points, .bytes = 0, .labels = sizes.labels});
   // The paper's 4,000, and no more than a tenth: enough to choose by, little to learn from.
   derive<int64_t>(settings.held_out, -1, std::min<int64_t>(4000, sizes.points / 10));
   settings.held_out = std::min(settings.held_out, sizes.points / 2);
@@ -181,7 +206,7 @@ void resolve(Settings& settings, const DataSizes& sizes) {
   const int64_t last = settings.stage2_epochs > 0 ? settings.stage2_epochs : settings.stage1_epochs;
   derive<int64_t>(settings.evaluate_every, 0, (last + 2) / 3);
   derive_steps(settings, points);
-  derive_rates(settings);
+  derive_rates(settings, points);
   check_countable(settings, sizes.labels);
 }
 

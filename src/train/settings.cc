@@ -99,7 +99,7 @@ ordered_json to_json(const Settings& settings) {
           if constexpr (std::is_enum_v<T>) {
             value = names_of(place)[static_cast<size_t>(*place)];
           } else if constexpr (std::is_same_v<T, float>) {
-            value = std::stod(fmt::format("{}", *place));  // 0.2, not 0.20000000298023224
+            value = shortest(*place);
           } else {
             value = *place;
           }

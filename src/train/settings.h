@@ -42,7 +42,7 @@ struct Settings {
   uint64_t seed = 0;
 
   // Features (texts only).
-  int words_low = 1, words_high = 1;            // word n-grams
+  int words_low = 1, words_high = -1;           // word n-grams; the longest derived
   int characters_low = 0, characters_high = 0;  // character n-grams
   double min_df = 0;                            // derived
   int64_t max_features = 0;                     // derived: a bound on memory
@@ -121,9 +121,14 @@ struct DataSizes {
   int64_t features = 0;  // V
   double features_per_point = 0;
 };
-/// Sets what is still open of min_df and max_features, which must be known before the features of
-/// `texts` texts, and with them the other sizes, are.
-void resolve_features(Settings& settings, int64_t texts);
+/// Of texts, what is known before their features are.
+struct TextSizes {
+  int64_t texts = 0;
+  int64_t bytes = 0;   // of all texts
+  int64_t labels = 0;  // L
+};
+/// Sets what is still open of words_high, min_df and max_features: the features follow from them.
+void resolve_features(Settings& settings, const TextSizes& sizes);
 /// Sets what is still open (0, or below zero), and lowers what the data is too small for. Throws
 /// InputError if the index or a batch has more entries than can be numbered.
 void resolve(Settings& settings, const DataSizes& sizes);

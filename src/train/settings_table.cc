@@ -32,7 +32,7 @@ constexpr Setting kSettings[] = {
     {"seed", at<&S::seed>, "of all random choices", 0, 9e15},
 
     {"words_low", at<&S::words_low>, "shortest word n-gram; 0: none", 0, 100},
-    {"words_high", at<&S::words_high>, "longest word n-gram", 0, 100},
+    {"words_high", at<&S::words_high>, "longest word n-gram", 0, 100, -1},
     {"characters_low", at<&S::characters_low>, "shortest character n-gram; 0: none", 0, 100},
     {"characters_high", at<&S::characters_high>, "longest character n-gram", 0, 100},
     {"min_df", at<&S::min_df>, "texts a term must be in: a count, or a share below 1", 1e-9,

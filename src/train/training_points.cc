@@ -48,8 +48,10 @@ uint64_t cut_columns(Csr& matrix, uint64_t cols) {
   return before - kept;
 }
 
-Tfidf learn_words(const Dataset& train, Settings& settings, ThreadPool& pool) {
-  resolve_features(settings, static_cast<int64_t>(train.rows()));
+Tfidf learn_words(const Dataset& train, uint64_t labels, Settings& settings, ThreadPool& pool) {
+  resolve_features(settings, {.texts = static_cast<int64_t>(train.rows()),
+                              .bytes = static_cast<int64_t>(train.texts.bytes.size()),
+                              .labels = static_cast<int64_t>(labels)});
   TfidfOptions options;
   options.words = {settings.words_low, settings.words_high};
   options.characters = {settings.characters_low, settings.characters_high};
@@ -79,7 +81,7 @@ void require_alike(const Dataset& train, const Dataset& dev) {
 void make_features(Dataset& train, Dataset* dev, Settings& settings, TrainingPoints& points,
                    ThreadPool& pool) {
   if (train.info.has_text) {
-    points.tfidf = learn_words(train, settings, pool);
+    points.tfidf = learn_words(train, points.labels.size(), settings, pool);
     for (Dataset* data : {&train, dev}) {
       if (data == nullptr) continue;
       data->features = points.tfidf->transform(data->texts, pool);

@@ -97,5 +97,11 @@ TEST(Progress, CountsAreShort) {
   EXPECT_EQ(short_count(1.5e9), "1.5G");
 }
 
+TEST(Readable, AFloatIsTheShortestNumber) {
+  EXPECT_EQ(shortest(0.1F), 0.1);
+  EXPECT_EQ(shortest(-2.5e-30F), -2.5e-30);
+  EXPECT_EQ(shortest(3), 3.0);
+}
+
 }  // namespace
 }  // namespace elias

@@ -44,8 +44,10 @@ TEST_F(PruneReport, EdgesAndBytes) {
 TEST_F(PruneReport, FiguresBeforeAndAfter) {
   PruneResult result{.before = before_, .after = after_};
   result.test.emplace();
-  result.test->before.metrics = {{"P@1", 0.4868}, {"R@10", 0.5033}};
-  result.test->after.metrics = {{"P@1", 0.4865}, {"R@10", 0.51}};
+  result.test->before.metrics = {
+      {"P@1", 0.4868}, {"P@3", 0.3}, {"P@5", 0.2}, {"R@10", 0.5033}, {"R@100", 0.7}};
+  result.test->after.metrics = {
+      {"P@1", 0.4865}, {"P@3", 0.3}, {"P@5", 0.2}, {"R@10", 0.51}, {"R@100", 0.7}};
   const std::string text = prune_report(result);
   EXPECT_THAT(text, HasSubstr("  P@1 % "));
   EXPECT_THAT(text, HasSubstr(" 48.68    48.65    -0.03\n"));

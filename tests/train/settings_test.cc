@@ -264,7 +264,7 @@ TEST(Settings, RulesAreThoseOfTheManual) {
   std::ifstream file(ELIAS_TEST_DATA "/../../docs/training.md");
   const std::string manual((std::istreambuf_iterator<char>(file)), {});
   const DataSizes examples[] = {{1000, 200, 2, 3000, 20},
-                                {45'000, 4'271, 5, 100'000, 200},
+                                {45'000, 4'271, 5, 98'000, 200},
                                 {590'716, 25'400, 4, 200'000, 10}};
   for (const DataSizes& sizes : examples) {
     Settings s;
@@ -276,6 +276,34 @@ TEST(Settings, RulesAreThoseOfTheManual) {
                     s.stage1_epochs, s.stage2_epochs, s.evaluate_every)));
     EXPECT_EQ(s.held_out, std::min<int64_t>(4000, sizes.points / 10));
     EXPECT_EQ(s.width, sizes.labels < 10'000 ? 1024 : 512);
+  }
+}
+
+TEST(Settings, LongTextsHavePairsOfWords) {
+  const auto longest = [](int64_t bytes, const Settings& given) {
+    Settings settings = given;
+    resolve_features(settings, {.texts = 100, .bytes = bytes, .labels = 50});
+    return settings.words_high;
+  };
+  EXPECT_EQ(longest(49'999, {}), 1);
+  EXPECT_EQ(longest(50'000, {}), 2);
+  Settings given;
+  given.words_high = 1;
+  EXPECT_EQ(longest(50'000, given), 1);
+  given = {};
+  given.words_low = 0;
+  EXPECT_EQ(longest(50'000, given), 0);
+  given.words_low = 3;
+  EXPECT_EQ(longest(50'000, given), 3);
+}
+
+TEST(Settings, TheFeaturesOfFewLabelsAreForAWideVector) {
+  for (const int64_t labels : {9'999, 10'000}) {
+    Settings settings;
+    resolve_features(settings, {.texts = 100'000, .bytes = 1'000'000, .labels = labels});
+    resolve(settings, {100'000, labels, 3, settings.max_features, 50});
+    EXPECT_EQ(settings.width, labels < 10'000 ? 1024 : 512);
+    EXPECT_EQ(settings.max_features * settings.width * 16, int64_t{3} << 29);
   }
 }
 

@@ -1,0 +1,148 @@
+// Prediction's speed on one thread, and what the machine could do at best in the same minute.
+//
+//   prediction_bench MODEL FILE
+//
+// prints one JSON object: milliseconds to load the model; milliseconds a text of FILE takes from
+// text to its 100 best labels, of that the search alone; the bytes of label classifiers and edges
+// that a prediction must read; and how long reading as many takes in one pass over the classifiers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "base/errors.h"
+#include "bench/roofline.h"
+#include "data/point_reader.h"
+#include "encoder/word_dropout.h"
+#include "index/search.h"
+#include "model/model.h"
+#include "ops/lookup/top_k.h"
+#include "ops/rows/softmax_clamp.h"
+
+namespace elias::bench {
+namespace {
+
+constexpr int64_t kBest = 100;
+constexpr int kRounds = 7;
+constexpr int64_t kPointsPerPass = 256;
+
+// Of the fastest of several runs: other load on the machine only adds.
+double milliseconds_of(const std::function<void()>& work) {
+  double fastest = 1e300;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
+    fastest = std::min(fastest, elapsed.count());
+  }
+  return fastest;
+}
+
+/// The clusters of points, found once, and the search from them.
+class SearchAlone {
+ public:
+  SearchAlone(const Context& context, const Model& model, const Csr& features)
+      : model_(model),
+        search_(model.weights().graph.label_count, context.isa()),
+        labels_(static_cast<size_t>(model.search().shortlist)),
+        scores_(labels_.size()) {
+    const PredictorWeights& weights = model.weights();
+    const PackedBag packed = pack_bag(context, weights.encoder, Precision::kFloat32);
+    const PackedWeights clusters =
+        pack_weights(context, weights.cluster_weights, PackedFor::kForward, Precision::kFloat32);
+    const int64_t b = model.search().beam;
+    for (size_t begin = 0; begin < features.rows(); begin += kPointsPerPass) {
+      const auto end = std::min(features.rows(), begin + static_cast<size_t>(kPointsPerPass));
+      std::vector<uint32_t> points(end - begin);
+      for (size_t i = 0; i < points.size(); ++i) points[i] = static_cast<uint32_t>(begin + i);
+      BagBatch bags;
+      gather_bags(features, points, 0, 0, 0, bags, context.pool());
+      BagActivations activations;
+      encode_bags(context, weights.encoder, packed, bags.view(), std::nullopt, activations);
+      const auto n = static_cast<int64_t>(points.size());
+      Tensor logits({n, clusters.outer()}, DType::kFloat32), log_sums({n}, DType::kFloat32);
+      Tensor values({n, b}, DType::kFloat32), best({n, b}, DType::kInt32);
+      linear(context, activations.phi(), clusters, weights.cluster_bias, Activation::kNone, logits);
+      top_k(context, logits, values, best);
+      softmax_clamp(context, logits, model.search().alpha, logits, log_sums);
+      for (int64_t place = 0; place < n * b; ++place) {
+        const int32_t cluster = best.span<int32_t>()[place];
+        clusters_.push_back(cluster);
+        cluster_scores_.push_back(logits.span<float>()[place / b * clusters.outer() + cluster]);
+      }
+    }
+  }
+
+  void run() {
+    const auto b = static_cast<size_t>(model_.search().beam);
+    for (size_t begin = 0; begin < clusters_.size(); begin += b) {
+      search_.explore(model_.weights().graph, std::span(clusters_).subspan(begin, b),
+                      std::span(cluster_scores_).subspan(begin, b));
+      search_.shortlist({.labels = labels_, .scores = scores_, .edges = {}, .slots = {}});
+    }
+  }
+
+  // Edges followed for a point, on average.
+  double edges() const {
+    const auto offsets = model_.weights().graph.offsets;
+    double sum = 0;
+    for (const int32_t c : clusters_) sum += static_cast<double>(offsets[c + 1] - offsets[c]);
+    return sum * static_cast<double>(model_.search().beam) / static_cast<double>(clusters_.size());
+  }
+
+ private:
+  const Model& model_;
+  LabelSearch search_;
+  std::vector<int32_t> clusters_;      // [N * b]
+  std::vector<float> cluster_scores_;  // [N * b]
+  std::vector<int32_t> labels_;
+  std::vector<float> scores_;
+};
+
+nlohmann::ordered_json measure(const std::string& folder, const std::string& file) {
+  ThreadPool pool(1);
+  const Context context(pool);
+  const double load = milliseconds_of([&] { Model::load(folder, context); });
+  const Model model = Model::load(folder, context);
+  if (model.tfidf() == nullptr || !model.weights().cluster_weights) {
+    throw InputError("{}: take a model of texts with an index", folder);
+  }
+  LabelSpace ignored;
+  ReadOptions reading;
+  reading.labels_optional = true;
+  const Dataset data = read_dataset(file, reading, ignored, pool);
+  const auto points = static_cast<double>(data.texts.rows());
+  const double whole = milliseconds_of([&] {
+    predict_all(context, model.predictor(), model.tfidf()->transform(data.texts, pool), kBest);
+  });
+  SearchAlone search(context, model, model.tfidf()->transform(data.texts, pool));
+  const double alone = milliseconds_of([&] { search.run(); });
+
+  const ConstTensorView classifiers = model.weights().label_weights;
+  const double row =
+      static_cast<double>(classifiers.width()) * static_cast<double>(size_of(classifiers.dtype()));
+  const double bytes =
+      static_cast<double>(model.search().shortlist) * row + search.edges() * 2 * sizeof(float);
+  const double all = static_cast<double>(classifiers.rows()) * row;
+  const std::span<const float> memory(static_cast<const float*>(classifiers.bytes()),
+                                      static_cast<size_t>(all / sizeof(float)) / 64 * 64);
+  const double pass = milliseconds_of([&] { largest(pool, memory); });
+  return {{"load", load},           {"texts", points},
+          {"text", whole / points}, {"search", alone / points},
+          {"bytes", bytes},         {"read", pass * bytes / all}};
+}
+
+}  // namespace
+}  // namespace elias::bench
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    fmt::print(stderr, "usage: prediction_bench MODEL FILE\n");
+    return 2;
+  }
+  fmt::print("{}\n", elias::bench::measure(argv[1], argv[2]).dump());
+  return 0;
+}

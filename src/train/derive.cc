@@ -1,7 +1,7 @@
 // What settings follow from the data. docs/training.md says the same to users: keep them together.
 //
-// Where a rule has figures behind it they are a prototype's, on EURLEX57K (45,000 points, 4,271
-// labels) and YSO-Finna-EN (590,000 points, 25,400 labels).
+// Where a rule has figures behind it they are of EURLEX57K (45,000 points, 4,271 labels) and
+// YSO-Finna-EN (590,000 points, 25,400 labels), on points held out from training.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -62,7 +62,7 @@ class Phases {
     const double terms = label_entries_ * static_cast<double>(settings_.beam);
     const double sums = std::min(terms, clusters_ * labels_);
     const double waiting = std::min(terms, std::max(double{1 << 22}, sums / 8));
-    add(estimate, "graph building", points_ * width_ * kFloat + sums * 12 + waiting * 20);
+    add(estimate, "graph building", sums * 12 + waiting * 20);
     return estimate;
   }
 

@@ -3,7 +3,7 @@
     million.py ELIAS [--labels L] [--points N] [--keep FOLDER]
 
 ELIAS is the program. Data are made by elias synth; one epoch a stage, which needs as much memory as
-many. Takes an hour or so on two cores. Also prints how fast each stage learned.
+many. Also prints how fast each stage learned.
 """
 
 import argparse

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -24,12 +23,6 @@ namespace elias::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 double median(std::vector<double> values) {
   std::ranges::nth_element(values, values.begin() + values.size() / 2);

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -32,11 +31,7 @@ constexpr int64_t kPointsPerPass = 256;
 double milliseconds_of(const std::function<void()>& work) {
   double fastest = 1e300;
   for (int round = 0; round < kRounds; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    const std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - start;
-    fastest = std::min(fastest, elapsed.count());
+    fastest = std::min(fastest, 1000 * seconds_of(work));
   }
   return fastest;
 }

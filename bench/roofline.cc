@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <vector>
 
 #include "base/aligned_buffer.h"
@@ -135,6 +136,12 @@ __attribute__((target("avx2"))) void copy_avx2(const float* from, float* to, siz
 }
 
 }  // namespace
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 double multiply_add(ThreadPool& pool, Isa isa) {
   const auto work = isa == Isa::kAmx      ? multiply_add_amx

@@ -4,12 +4,16 @@
 // much an operator leaves on the table, whatever else the machine does. They take AVX2 at least.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "base/thread_pool.h"
 #include "ops/isa.h"
 
 namespace elias::bench {
+
+/// Wall time of one call.
+double seconds_of(const std::function<void()>& work);
 
 /// Runs fused multiply-adds on every thread of the pool, in registers, and returns how many
 /// floating-point operations these were. kAvx2 and kAvx512 work in float32, kAmx on bf16 tiles that

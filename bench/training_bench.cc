@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -26,12 +25,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kPoints = 30'000, kFeatures = 50'000;
 constexpr uint64_t kFeaturesPerPoint = 20, kLabelsPerPoint = 4;
-
-double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 Csr random_rows(uint64_t columns, uint64_t a_row, uint64_t stream) {
   RandomSequence random(1, stream);

@@ -37,7 +37,7 @@ class Phases {
 
   MemoryEstimate clustering() const {
     MemoryEstimate estimate = lasting(0);
-    // After a short stage 1: phi of all points, and the dense part of the labels' centroids.
+    // After epochs before stage 1: phi of all points, and the dense part of the labels' centroids.
     const bool again = settings_.warm_epochs > 0;
     const double dense = again ? (points_ + labels_) * width_ * kFloat : 0;
     const double terms =

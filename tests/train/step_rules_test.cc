@@ -64,6 +64,22 @@ TEST(StepScheduleTest, OneScheduleGoesOnOverStages) {
   }
 }
 
+// Epochs before the index have the scale of those with it, a mean over the places of a shortlist:
+// the moments that are kept from one to the other fit both.
+TEST(StepScaleTest, BeforeAnIndexLossesAreMeansOverAShortlist) {
+  ThreadPool pool(1);
+  const Context context(pool);
+  const Case& own = *std::ranges::find(cases(), "OneVsAll", &Case::name);
+  Settings settings = settings_of(own);
+  const double over_labels = World(context, own, settings).run(kPosition).loss();
+  settings.method = Method::kElias;
+  settings.logit_loss = LogitLoss::kAll;
+  const double over_places = World(context, own, settings).run(kPosition).loss();
+  const double ratio = static_cast<double>(own.labels) / static_cast<double>(own.shortlist);
+  ASSERT_GT(ratio, 2);
+  EXPECT_NEAR(over_places, ratio * over_labels, 1e-2 * over_places);
+}
+
 TEST(StepRoundingTest, RoundedProductsStayClose) {
   ThreadPool pool(1);
   const Context context(pool);

@@ -107,7 +107,7 @@ nlohmann::ordered_json measure(const std::string& folder, const std::string& fil
   }
   LabelSpace ignored;
   ReadOptions reading;
-  reading.labels_optional = true;
+  reading.labels_ignored = true;
   const Dataset data = read_dataset(file, reading, ignored, pool);
   const auto points = static_cast<double>(data.texts.rows());
   const double whole = milliseconds_of([&] {

@@ -33,7 +33,7 @@ ReadOptions DataOptions::read_options() const {
 
 ReadOptions DataOptions::text_options() const {
   ReadOptions options = read_options();
-  options.labels_optional = true;
+  options.labels_ignored = true;
   return options;
 }
 

@@ -60,7 +60,7 @@ std::atomic<int> stop_signal{0};
 extern "C" void ask_to_stop(int signal) {
   const int error = errno;
   constexpr std::string_view kNotice =
-      "\nelias: stopping after this batch, a second signal stops at once\n";
+      "\nelias: stopping as soon as a checkpoint is saved, a second signal stops at once\n";
   const size_t skipped = ::isatty(STDERR_FILENO) == 1 ? 0 : 1;  // only there is a line to end
   // If it cannot be said, the run stops all the same.
   [[maybe_unused]] const auto written =
@@ -81,8 +81,10 @@ ordered_json read_settings_file(const std::string& path) {
   if (json.is_discarded()) {
     throw InputError("{}: is not JSON: give settings as {{\"name\": value, ...}}", path);
   }
-  // The description of an earlier run has its settings in it.
-  if (json.is_object() && json.contains("settings")) return json["settings"];
+  // The description of an earlier run, and that of a model, have their settings in them.
+  for (const char* section : {"settings", "training"}) {
+    if (json.is_object() && json.contains(section)) return json[section];
+  }
   return json;
 }
 
@@ -117,7 +119,7 @@ void write_candidate(const std::string& folder, const Candidate& candidate,
                          .labels = &points.labels,
                          .label_counts = points.label_counts,
                          .stage1_clusters = candidate.stage1_clusters,
-                         .points = points.data.labels.rows(),
+                         .points = static_cast<uint64_t>(points.sizes.points),
                          .training = to_json(settings)};
   write_model(folder, parts, storage);
 }
@@ -166,7 +168,7 @@ void print_figures(const std::string& folder, const TrainingPoints& points,
   constexpr int64_t kDeepest = 100;
   const Csr scores = predict_all(context, model.predictor(), points.data.held_out_features,
                                  std::min(kDeepest, points.sizes.labels));
-  const Training training{.points = points.data.labels.rows(),
+  const Training training{.points = static_cast<uint64_t>(points.sizes.points),
                           .counts = points.label_counts,
                           .propensity = propensity_from_name("default")};
   const Evaluation evaluation =

@@ -72,8 +72,8 @@ std::string fit_summary(const std::string& train, const TrainingPoints& points,
     text += fmt::format("left out: {} of --dev that no training point has\n",
                         counted(points.unknown_features, "feature value"));
   }
-  const auto unseen =
-      std::count(points.label_counts.begin(), points.label_counts.end(), uint64_t{0});
+  const auto learned_from = column_counts(points.data.labels);
+  const auto unseen = std::count(learned_from.begin(), learned_from.end(), uint64_t{0});
   if (unseen > 0) {
     text += fmt::format("{} without a point to learn from: never predicted with confidence\n",
                         counted(static_cast<uint64_t>(unseen), "label"));

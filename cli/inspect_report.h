@@ -34,7 +34,7 @@ nlohmann::ordered_json inspection_json(const Inspection& inspection);
 std::string label_report(const Model& model, const LabelPortrait& portrait);
 nlohmann::ordered_json label_json(const Model& model, const LabelPortrait& portrait);
 
-/// The figure of that name, as a share; 0 if there is none.
+/// The figure of that name, which must be there, as a share.
 double figure(const std::vector<Metric>& metrics, std::string_view name);
 
 }  // namespace elias::cli

@@ -81,7 +81,7 @@ class PredictRun {
 
   void run() {
     ReadOptions reading;
-    reading.labels_optional = true;
+    reading.labels_ignored = true;
     reading.as_it_comes = is_interactive(options_.input);
     if (!options_.input_format.empty()) reading.format = format_from_name(options_.input_format);
     say_if_shortlist_is_shorter();

@@ -12,7 +12,7 @@ Format format_of(LineReader& lines, const ReadOptions& options) {
   if (options.format) return *options.format;
   const auto found = find_format(lines.peek().bytes);
   if (found) return *found;
-  if (options.labels_optional) return Format::kLines;
+  if (options.labels_ignored) return Format::kLines;
   fail_format(lines.peek().bytes, lines.name(), "--format");
 }
 
@@ -26,7 +26,7 @@ std::unique_ptr<PointReader> open_one(std::unique_ptr<ByteSource> source, const 
   if (!half) {
     return open_text(std::move(lines), format, MatrixRole::kLabels, options, labels, pool);
   }
-  if (!options.labels_optional) {
+  if (!options.labels_ignored) {
     throw InputError("{}: is one half of a pair ({}): give features or texts and labels as X,Y",
                      lines->name(), format_name(format));
   }

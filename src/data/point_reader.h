@@ -45,9 +45,9 @@ struct ReadOptions {
   LabelForm label_form = LabelForm::kUnknown;  // likewise
   /// What a label's value is: a relevance (at least 0; zeros are dropped) or any finite score.
   enum class Values { kRelevance, kScore } values = Values::kRelevance;
-  /// For jobs that need no labels: a file may be the X of a pair, plain lines among them, and JSON
-  /// objects need no labels.
-  bool labels_optional = false;
+  /// For jobs that want no labels: those in the file are dropped, whatever they are, and it need
+  /// have none: it may be the X of a pair, plain lines among them.
+  bool labels_ignored = false;
   /// Hands out lines as soon as they are there, one block at a time: for input that someone types,
   /// or a program writes who waits for the answer.
   bool as_it_comes = false;

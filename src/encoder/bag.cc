@@ -136,7 +136,7 @@ class BagPass {
 
 PackedBag pack_bag(const Context& context, const BagWeights<ConstTensorView>& weights,
                    Precision precision) {
-  PackedBag packed{.precision = precision, .layers = {}};
+  PackedBag packed;
   for (const BagLayer<ConstTensorView>& layer : weights.layers) {
     packed.layers.push_back(pack_weights(context, layer.weights, PackedFor::kForward, precision));
   }

@@ -52,7 +52,6 @@ constexpr uint64_t bag_dropout_stream(uint64_t step) { return (uint64_t{1} << 56
 /// The weights of the residual layers as products read them. Made once for weights that stay as
 /// they are, and anew after every step of training.
 struct PackedBag {
-  Precision precision = Precision::kFloat32;
   std::vector<PackedWeights> layers;
 };
 

@@ -8,9 +8,9 @@
 //                                                         small and the first sends it no gradient
 //
 // Gradients are taken with respect to z and to log yhat: yhat is a product of two softmaxes, so in
-// log space nothing is divided and a tiny yhat costs no precision. For reporting, logs are floored
-// at -100, as the usual implementations do; gradients are those without the floor (that of log yhat
-// goes up to 1e12).
+// log space nothing is divided and a tiny yhat costs no precision. For reporting, the logs of the
+// loss on p are floored at -100, as the usual implementations do; gradients are those without the
+// floor (that of log yhat goes up to 1e12).
 #pragma once
 
 #include <cstddef>

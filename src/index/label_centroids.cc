@@ -108,12 +108,13 @@ class LabelSum {
   std::vector<double> dense_;
 };
 
-/// The `most` largest terms, of equal ones those of lower columns; rising by column.
+/// The `most` terms of largest size, of equal ones those of lower columns; rising by column.
 void keep_largest(std::vector<Term>& terms, size_t most) {
   if (terms.size() > most) {
     std::nth_element(terms.begin(), terms.begin() + static_cast<ptrdiff_t>(most), terms.end(),
                      [](const Term& a, const Term& b) {
-                       return a.value != b.value ? a.value > b.value : a.column < b.column;
+                       const auto size_a = std::abs(a.value), size_b = std::abs(b.value);
+                       return size_a != size_b ? size_a > size_b : a.column < b.column;
                      });
     terms.resize(most);
   }

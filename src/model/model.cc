@@ -89,7 +89,8 @@ struct Model::Parts {
 
   void load_config() {
     const std::string path = path_of("config.json");
-    if (!std::filesystem::exists(path)) {
+    std::error_code ignored;  // a path that cannot be looked at is told by MappedFile
+    if (std::filesystem::status(path, ignored).type() == std::filesystem::file_type::not_found) {
       throw InputError(
           "{}: has no config.json: it is not a model, or its writing was broken off; give the "
           "folder that 'elias fit' wrote",

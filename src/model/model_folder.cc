@@ -73,7 +73,12 @@ class FolderBeside {
     const std::string old = target + ".elias-old";
     fs::remove_all(old);  // of a process that was killed here
     fs::rename(target, old);
-    fs::rename(path_, target);
+    std::error_code failed;
+    fs::rename(path_, target, failed);
+    if (failed) {
+      fs::rename(old, target);
+      fail_write(target, failed.message());
+    }
     fs::remove_all(old);
   }
 

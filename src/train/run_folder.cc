@@ -71,10 +71,9 @@ RunFolder::~RunFolder() { let_go(); }
 
 void RunFolder::let_go() {
   std::error_code ignored;
-  if (!begun_ && made_run_) {
-    fs::remove(in_run("lock"), ignored);
-    fs::remove(path_ + "/run", ignored);
-  }
+  // Never the lock of another process, which leaves the folders where they are.
+  if (!begun_ && made_run_ && lock_ >= 0) fs::remove(in_run("lock"), ignored);
+  if (!begun_ && made_run_) fs::remove(path_ + "/run", ignored);
   if (!begun_ && made_folder_) fs::remove(path_, ignored);
   if (lock_ >= 0) ::close(lock_);
 }
@@ -94,23 +93,25 @@ void RunFolder::make_folders() {
 void RunFolder::lock() {
   const std::string file = in_run("lock");
   while (true) {
-    lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock_ < 0) {
+    const int opened = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (opened < 0) {
       throw InputError("{}: cannot be written ({}): check the folder's permissions", file,
                        system_error_text());
     }
-    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (::flock(opened, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      ::close(opened);
       throw InputError("{}: another elias fit is at work there: wait for it, or give another --out",
                        path_);
     }
     // A process that gave up may have removed the file between the two calls.
     struct stat held {
     }, there{};
-    if (::fstat(lock_, &held) == 0 && ::stat(file.c_str(), &there) == 0 &&
+    if (::fstat(opened, &held) == 0 && ::stat(file.c_str(), &there) == 0 &&
         held.st_ino == there.st_ino) {
+      lock_ = opened;
       return;
     }
-    ::close(lock_);
+    ::close(opened);
   }
 }
 

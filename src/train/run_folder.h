@@ -69,7 +69,7 @@ class RunFolder {
   bool overwrite_;
   bool made_folder_ = false, made_run_ = false;  // by the constructor
   bool begun_ = false;
-  int lock_ = -1;
+  int lock_ = -1;  // the file while it is locked
   nlohmann::ordered_json identity_;
 };
 

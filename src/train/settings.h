@@ -20,8 +20,8 @@ enum class Method : uint8_t { kElias, kOva };
 /// of them, with the loss on p left to the index; or none (the paper's loss on p alone).
 enum class LogitLoss : uint8_t { kNone, kShortlist, kAll, kAuto };
 
-/// How label classifiers start: small weights and the bias of a label that is one of a shortlist,
-/// or weights in +-sqrt(6 / D) and a bias in [0, 1), as the authors' do.
+/// How label classifiers start: small weights and the bias of one label among those that are to be
+/// rejected, or weights in +-sqrt(6 / D) and a bias in [0, 1), as the authors' do.
 enum class LabelStart : uint8_t { kPrior, kPublished };
 
 /// What warm-up and decay of encoder and label classifiers go over: each stage, which begins anew,

@@ -25,12 +25,12 @@ struct Stage {
 /// Those with at least one epoch.
 std::vector<Stage> stages_of(const Settings& settings);
 
-/// Where a run is: before batch `batch` of epoch `epoch` (both from 0) of stage `stage`.
+/// Where a run is: before batch `batch` of epoch `epoch` (both from 0) of stage `stage`; after its
+/// last epoch, before the next stage begins.
 struct Position {
   int64_t stage = 0;
   int64_t epoch = 0;
   int64_t batch = 0;
-  bool operator==(const Position&) const = default;
 };
 
 /// The points [0, N) in the order of one epoch: a function of the seed, the stage and the epoch.

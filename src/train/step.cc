@@ -98,7 +98,8 @@ StepSums TrainingStep::run(std::span<const uint32_t> points, std::span<const int
   const float rate = share(position, 1);
   network_.table().step(context_, rate * network_.table().options().rate, table);
   network_.step_encoder(context_, rate);
-  if (position.step % settings_.accumulation == 0) {
+  // What is left at a stage's end is not the next one's.
+  if (position.step % settings_.accumulation == 0 || position.step == position.steps) {
     network_.step_heads(context_, share(position, settings_.accumulation), index_share(position));
   }
   return sums;
@@ -200,7 +201,8 @@ LossSums TrainingStep::labels_backward(const LabelLossOptions& options,
   LossSums sums;
   const LabelRowGradients gradients = label_losses_by_rows(context_, options, phi, classifiers,
                                                            labels, heads_.shortlists, dphi, sums);
-  const float rate = share(position, 1);
+  // A published rate is for steps of several batches; without, the authors' is 0.003 for 0.01.
+  const float rate = share(position, 1) / std::sqrt(static_cast<float>(settings_.accumulation));
   weights.step(context_, rate * weights.options().rate, gradients.weights);
   bias.step(context_, rate * bias.options().rate, gradients.bias);
   return sums;

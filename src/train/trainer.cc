@@ -94,7 +94,7 @@ class Trainer {
   std::vector<int64_t> run_numbers() const;
   void save();
   void load(const SafetensorsFile& file);
-  bool has_batch(const Position& position) const;
+  bool is_on_the_way(const Position& position) const;
   bool index_fits_stage() const;
 
   const Context& context_;
@@ -215,7 +215,9 @@ Outcome Trainer::run_stage() {
     if (run_epoch(steps) == Outcome::kStopped) return Outcome::kStopped;
     position_.batch = 0;
   }
-  return Outcome::kFinished;
+  if (last_stage()) return Outcome::kFinished;
+  save();  // what the next stage stands on takes long to build, and cannot be saved half-way
+  return hooks_.stop() ? Outcome::kStopped : Outcome::kFinished;
 }
 
 Outcome Trainer::run_epoch(int64_t steps) {
@@ -279,9 +281,11 @@ void Trainer::end_epoch(double seconds) {
       {"loss_on_p", epoch_sums_.on_p / points},
       {"loss_on_z", epoch_sums_.on_z / points},
       {"loss_shortlist", epoch_sums_.shortlist / points},
-      {"missed_positives", static_cast<double>(epoch_sums_.missed) /
-                               static_cast<double>(std::max<int64_t>(1, epoch_sums_.positives))},
       {"points_per_second", static_cast<double>(epoch_sums_.points - points_before_) / seconds}};
+  if (network_.has_index()) {
+    fields["missed_positives"] = static_cast<double>(epoch_sums_.missed) /
+                                 static_cast<double>(std::max<int64_t>(1, epoch_sums_.positives));
+  }
   const bool last = epoch == stage().epochs;
   if (last || (last_stage() && epoch % settings_.evaluate_every == 0)) evaluate_and_keep(fields);
   hooks_.log("epoch", fields);
@@ -301,7 +305,7 @@ void Trainer::evaluate_and_keep(ordered_json& fields) {
     }
     search = result.search;
     score = result.score();
-    fields["gamma"] = search.gamma;
+    if (network_.has_index()) fields["gamma"] = search.gamma;
   }
   // Of equals the later, which has learned for longer.
   if (!last_stage() || score < best_) return;
@@ -365,7 +369,7 @@ void Trainer::load(const SafetensorsFile& file) {
   const auto sums = file.vector<double>("sums");
   if (counts.size() != 6 || sums.size() != 4) refuse();
   position_ = {.stage = counts[0], .epoch = counts[1], .batch = counts[2]};
-  if (!has_batch(position_)) refuse();
+  if (!is_on_the_way(position_)) refuse();
   network_.load(context_, stage().rates, file);
   const auto clusters = file.vector<int32_t>("cluster_of");
   const auto parents = file.vector<int32_t>("parents");
@@ -381,10 +385,13 @@ void Trainer::load(const SafetensorsFile& file) {
   best_ = sums[3];
 }
 
-bool Trainer::has_batch(const Position& position) const {
-  return is_below(position.stage, static_cast<int64_t>(stages_.size())) &&
-         is_below(position.epoch, stages_[position.stage].epochs) &&
-         is_below(position.batch, batches());
+// A batch, or the end of a stage that is not the last.
+bool Trainer::is_on_the_way(const Position& position) const {
+  const auto stages = static_cast<int64_t>(stages_.size());
+  if (!is_below(position.stage, stages)) return false;
+  const int64_t epochs = stages_[position.stage].epochs;
+  return (is_below(position.epoch, epochs) && is_below(position.batch, batches())) ||
+         (position.epoch == epochs && position.batch == 0 && position.stage + 1 < stages);
 }
 
 bool Trainer::index_fits_stage() const {

@@ -46,7 +46,7 @@ struct TrainingProgress {
   std::string stage;              // "stage 1"
   int64_t epoch = 0, epochs = 0;  // of the stage, from 1
   int64_t point = 0, points = 0;  // of the epoch
-  double loss = 0;                // a point, lately
+  double loss = 0;                // a point of the epoch so far
   double share = 0;               // of the whole run's work that is done, roughly
 };
 

@@ -199,6 +199,7 @@ TrainingPoints read_training_points(const TrainingFiles& files, LabelSpace label
   points.sizes = sizes_of(data.features, data.labels);
   require_labels(points, train.info.name);
   resolve(settings, points.sizes);
+  points.label_counts = column_counts(data.labels);
   if (dev) {
     data.held_out_features = std::move(dev->features);
     data.held_out_labels = std::move(dev->labels);
@@ -206,7 +207,6 @@ TrainingPoints read_training_points(const TrainingFiles& files, LabelSpace label
   } else {
     hold_out(settings, points);
   }
-  points.label_counts = column_counts(data.labels);
   return points;
 }
 

@@ -154,13 +154,27 @@ TEST(Blocks, TheirSizeDoesNotMatter) {
   EXPECT_EQ(read_text(late_names).labels.name(LabelId(0)), "red");
 }
 
-TEST(Lines, AreReadWhereLabelsAreOptional) {
+TEST(Lines, AreReadWhereLabelsAreIgnored) {
   ReadOptions options;
-  options.labels_optional = true;
+  options.labels_ignored = true;
   const auto read = read_text("plain text\nmore of it\n", options);
   EXPECT_EQ(read.info.format, Format::kLines);
   EXPECT_EQ(read.points.texts.row(1), "more of it");
   EXPECT_EQ(read_text("{\"text\": \"a\"}\n", options).points.texts.row(0), "a");
+}
+
+TEST(IgnoredLabels, MayBeOfAnyKind) {
+  ReadOptions options;
+  options.labels_ignored = true;
+  for (const char* text : {"1984\tplum\nbird\tcrow\n", "__label__1984 plum\n__label__a crow\n",
+                           "{\"text\": \"plum\", \"labels\": [1984]}\n"
+                           "{\"text\": \"crow\", \"labels\": [\"bird\"]}\n"}) {
+    const auto read = read_text(text, options);
+    EXPECT_EQ(read.points.rows(), 2u) << text;
+    EXPECT_EQ(read.points.labels.nonzeros(), 0u) << text;
+    EXPECT_EQ(read.points.texts.row(1), "crow") << text;
+  }
+  EXPECT_EQ(read_text("4294967296 0:1\n", options).points.features.nonzeros(), 1u);
 }
 
 class Pairs : public testing::Test {
@@ -274,7 +288,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, LongFiles,
 
 TEST(Points, WithoutLabelsMayBeTheXOfAPair) {
   ReadOptions options;
-  options.labels_optional = true;
+  options.labels_ignored = true;
   const auto matrix = read_text("2 5\n1:0.5 4:2\n\n", options);
   EXPECT_TRUE(matrix.info.has_features);
   EXPECT_EQ(matrix.points.features.cols, 5u);

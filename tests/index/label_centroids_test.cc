@@ -30,7 +30,7 @@ void keep_largest(std::span<double> terms, size_t most) {
   std::vector<size_t> order(terms.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return terms[a] > terms[b]; });
+                   [&](size_t a, size_t b) { return std::abs(terms[a]) > std::abs(terms[b]); });
   for (size_t i = most; i < order.size(); ++i) terms[order[i]] = 0;
 }
 

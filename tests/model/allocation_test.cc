@@ -1,5 +1,5 @@
 // Serving a query must not wait for the allocator: once its room is warm, a predictor allocates
-// nothing. This program counts what it asks of the global allocator.
+// nothing. This program counts what it asks of the global allocator, for objects and for tensors.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,6 +22,11 @@ std::atomic<int> allocations{0};
 [[gnu::noinline]] void* operator new(size_t size, const std::nothrow_t&) noexcept {
   ++allocations;
   return std::malloc(size);
+}
+extern "C" void* aligned_alloc(size_t alignment, size_t size) noexcept {
+  ++allocations;
+  void* memory = nullptr;
+  return ::posix_memalign(&memory, alignment, size) == 0 ? memory : nullptr;
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
@@ -56,6 +61,7 @@ TEST(AllocationTest, APredictionAllocatesNothing) {
   EXPECT_GT(allocations - before, 100);  // they are counted
   expect_no_allocations(TinyModel({.halves = true}), std::vector<uint8_t>(40, 1));
   expect_no_allocations(TinyModel({.C = 300, .L = 400}), std::vector<uint8_t>(400, 1));
+  expect_no_allocations(TinyModel({.C = 0}), {});  // every label is scored
 }
 
 }  // namespace

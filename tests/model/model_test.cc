@@ -326,7 +326,8 @@ TEST_F(ModelTest, NoDamageGoesUnnoticed) {
                                           "index.safetensors", "classifiers.safetensors",
                                           "labels.txt",        "features.safetensors"};
   RandomSequence random(1, 2);
-  for (int i = 0; i < 1000; ++i) {
+  constexpr size_t kTrialsPerFile = 1000;
+  for (size_t i = 0; i < kTrialsPerFile * names.size(); ++i) {
     const std::string& name = names[i % names.size()];
     const std::string path = folder("model1/" + name);
     const std::string good = content_of(path);

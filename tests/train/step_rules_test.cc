@@ -33,6 +33,22 @@ TEST(StepAccumulationTest, HeadsStepWithTheSumOfTheirBatches) {
   }
 }
 
+TEST(StepAccumulationTest, NothingIsLeftForTheNextStage) {
+  ThreadPool pool(1);
+  const Context context(pool);
+  const Case own{.name = "", .extra_clusters = 0};
+  World world(context, own, settings_of(own));
+  world.set_accumulation(3);
+  for (int64_t step = 1; step <= 4; ++step) {
+    world.run({.step = step, .steps = 4, .stream = kPosition.stream});
+    for (Parameter* parameter : {&world.network().label_weights(), &world.network().edges()}) {
+      const auto left = parameter->gradient().span<float>();
+      EXPECT_EQ(std::ranges::all_of(left, [](float value) { return value == 0; }), step >= 3)
+          << parameter->name() << " after step " << step;
+    }
+  }
+}
+
 // A stage of four steps, or two of two: the same if the schedule is one.
 TEST(StepScheduleTest, OneScheduleGoesOnOverStages) {
   ThreadPool pool(1);

@@ -27,8 +27,8 @@ struct ParseRules {
   std::string label_limit_source;        // who says so: "the header", a label file; or empty
   uint64_t feature_limit = kFeatureIdLimit;
   bool feature_limit_from_header = false;
-  bool text_optional = false;    // predictions need none
-  bool labels_optional = false;  // jobs that want texts alone
+  bool text_optional = false;   // predictions need none
+  bool labels_ignored = false;  // as in ReadOptions
 };
 
 struct ParsedBlock {

@@ -175,7 +175,7 @@ class JsonLinesParser : public BlockParser {
                        at(line), builder.problem());
     }
     const bool scored = rules().values == ReadOptions::Values::kScore;
-    if (!record.has_labels && !rules().labels_optional) {
+    if (!record.has_labels && !rules().labels_ignored) {
       throw InputError(
           "{}: the object has neither \"labels\" nor \"target_ind\": add one, empty if "
           "the point has no labels",
@@ -188,7 +188,7 @@ class JsonLinesParser : public BlockParser {
       throw InputError("{}: {} labels but {} values: give one for each", at(line),
                        record.labels.size(), record.values.size());
     }
-    for (size_t i = 0; i < record.labels.size(); ++i) {
+    for (size_t i = 0; i < record.labels.size() && !rules().labels_ignored; ++i) {
       const auto value = record.has_values ? static_cast<float>(record.values[i]) : 1.0f;
       add(record.labels[i], value, out, line);
     }

@@ -40,7 +40,7 @@ ParseRules rules_for(const SourceInfo& info, const ReadOptions& options, LabelSp
   rules.name = info.name;
   rules.values = options.values;
   rules.text_optional = options.values == ReadOptions::Values::kScore;
-  rules.labels_optional = options.labels_optional;
+  rules.labels_ignored = options.labels_ignored;
   if (labels.closed()) {
     rules.label_limit = labels.size();
     rules.label_limit_source = labels.path();
@@ -107,7 +107,7 @@ std::unique_ptr<LineReader> open_non_empty(std::unique_ptr<ByteSource> source,
                                            const ReadOptions& options) {
   auto lines =
       std::make_unique<LineReader>(std::move(source), options.block_bytes, options.as_it_comes);
-  if (lines->peek().bytes.empty() && !options.labels_optional) {
+  if (lines->peek().bytes.empty() && !options.labels_ignored) {
     throw InputError("{}: is empty: give a file with at least one line", lines->name());
   }
   return lines;

@@ -29,6 +29,7 @@ Csr model_features(const SourceInfo& source, const TextRows& texts, Csr features
         source.name, features.cols, model.features());
   }
   features.cols = model.features();
+  scale_rows_to_unit_length(features);
   return features;
 }
 

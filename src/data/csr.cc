@@ -1,6 +1,7 @@
 #include "data/csr.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace elias {
@@ -45,6 +46,33 @@ std::vector<uint64_t> column_counts(const Csr& matrix) {
   std::vector<uint64_t> counts(matrix.cols);
   for (size_t i = 0; i < matrix.nonzeros(); ++i) counts[matrix.columns[i]] += matrix.values[i] > 0;
   return counts;
+}
+
+Csr select_rows(const Csr& matrix, std::span<const size_t> rows) {
+  Csr selected;
+  selected.cols = matrix.cols;
+  selected.offsets.reserve(rows.size() + 1);
+  size_t nonzeros = 0;
+  for (const size_t i : rows) selected.offsets.push_back(nonzeros += matrix.row(i).size());
+  selected.columns.reserve(nonzeros);
+  selected.values.reserve(nonzeros);
+  for (const size_t i : rows) {
+    const CsrRow row = matrix.row(i);
+    selected.columns.insert(selected.columns.end(), row.columns.begin(), row.columns.end());
+    selected.values.insert(selected.values.end(), row.values.begin(), row.values.end());
+  }
+  return selected;
+}
+
+void scale_rows_to_unit_length(Csr& matrix) {
+  for (size_t i = 0; i < matrix.rows(); ++i) {
+    const std::span row(matrix.values.data() + matrix.offsets[i], matrix.row(i).size());
+    double square = 0;
+    for (const float value : row) square += double{value} * value;
+    if (square == 0) continue;
+    const double scale = 1 / std::sqrt(square);
+    for (float& value : row) value = static_cast<float>(scale * value);
+  }
 }
 
 }  // namespace elias

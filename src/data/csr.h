@@ -42,4 +42,10 @@ struct Csr {
 /// How many rows hold each of the `cols` columns with a value above zero.
 std::vector<uint64_t> column_counts(const Csr& matrix);
 
+/// The given rows, in the given order.
+Csr select_rows(const Csr& matrix, std::span<const size_t> rows);
+
+/// Divides every row by its Euclidean length, but for rows of zeros.
+void scale_rows_to_unit_length(Csr& matrix);
+
 }  // namespace elias

@@ -1,4 +1,4 @@
-// Label by label: the points of a label come from the labels turned once from rows by point to rows
+// The sparse part goes label by label: the points of a label come from the labels turned once from rows by point to rows
 // by label. A label's terms are gathered in a list, and a table of V entries a thread says where in
 // it each stands. The work on terms is done twice, first only to learn how many each label has, so
 // that the result, which may be most of the memory there is, is written in place once.
@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t kLabelsPerChunk = 64;
 constexpr size_t kPointsPerChunk = 1024;
+constexpr size_t kColumnsPerChunk = 64;
 
 Csr transposed(const Csr& matrix) {
   Csr turned;
@@ -67,10 +68,10 @@ struct Term {
   double value;
 };
 
-/// The sum of one label at a time.
+/// The terms of one label at a time.
 class LabelSum {
  public:
-  LabelSum(size_t V, size_t D) : places_(V), dense_(D) {}
+  explicit LabelSum(size_t V) : places_(V) {}
 
   /// Sums the rows of `bow` of the label's points, each times its scale; the terms in any order.
   std::vector<Term>& sum_terms(CsrRow points, const Csr& bow, std::span<const double> scale) {
@@ -91,21 +92,9 @@ class LabelSum {
     return terms_;
   }
 
-  std::span<const double> sum_dense(CsrRow points, ConstTensorView phi,
-                                    std::span<const double> scale) {
-    std::fill(dense_.begin(), dense_.end(), 0.0);
-    for (size_t p = 0; p < points.size(); ++p) {
-      const double weight = points.values[p] * scale[points.columns[p]];
-      const auto row = row_of(phi, points.columns[p]);
-      for (size_t d = 0; d < row.size(); ++d) dense_[d] += weight * row[d];
-    }
-    return dense_;
-  }
-
  private:
   std::vector<uint32_t> places_;  // [V]: where in terms_ a column stands, from 1; 0 if it does not
   std::vector<Term> terms_;
-  std::vector<double> dense_;
 };
 
 /// The `most` terms of largest size, of equal ones those of lower columns; rising by column.
@@ -125,14 +114,9 @@ void keep_largest(std::vector<Term>& terms, size_t most) {
 /// One call of label_centroids.
 class Centroids {
  public:
-  Centroids(const Csr& labels, ConstTensorView phi, const Csr& bow, size_t most_terms,
-            ThreadPool& pool)
-      : points_(transposed(labels)), phi_(phi), bow_(bow), most_terms_(most_terms), pool_(pool) {
-    if (phi_) {
-      phi_scale_ = scales(labels.rows(), pool, [&](size_t i) {
-        return one_over(std::sqrt(squared_length(row_of(phi_, i))));
-      });
-    }
+  Centroids(const Csr& labels, Tensor sums, const Csr& bow, size_t most_terms, ThreadPool& pool)
+      : points_(transposed(labels)), bow_(bow), most_terms_(most_terms), pool_(pool) {
+    result_.dense = std::move(sums);
     if (bow_.cols > 0) {
       bow_scale_ = scales(labels.rows(), pool, [&](size_t i) {
         return one_over(std::sqrt(squared_length(bow_.row(i).values)));
@@ -142,7 +126,6 @@ class Centroids {
 
   LabelCentroids build() {
     const size_t L = points_.rows();
-    if (phi_) result_.dense = Tensor({static_cast<int64_t>(L), phi_.width()}, DType::kFloat32);
     result_.sparse.cols = bow_.cols;
     result_.sparse.offsets.assign(L + 1, 0);
     if (bow_.cols > 0) make_room();
@@ -172,13 +155,13 @@ class Centroids {
   }
 
   void write_label(size_t l, LabelSum& sum) {
-    std::span<const double> dense;
+    std::span<float> dense;
     std::span<const Term> terms;
-    double squares = 0;
-    if (phi_) {
-      dense = sum.sum_dense(points_.row(l), phi_, phi_scale_);
-      squares += squared_length(dense);
+    if (result_.dense) {
+      const auto D = static_cast<size_t>(result_.dense.shape()[-1]);
+      dense = result_.dense.span<float>().subspan(l * D, D);
     }
+    double squares = squared_length(dense);
     if (bow_.cols > 0) {
       auto& all = sum.sum_terms(points_.row(l), bow_, bow_scale_);
       keep_largest(all, most_terms_);
@@ -186,9 +169,7 @@ class Centroids {
       for (const Term& term : terms) squares += term.value * term.value;
     }
     const double scale = one_over(std::sqrt(squares));
-    for (size_t d = 0; d < dense.size(); ++d) {
-      result_.dense.span<float>()[l * dense.size() + d] = static_cast<float>(dense[d] * scale);
-    }
+    for (float& value : dense) value = static_cast<float>(value * scale);
     const uint64_t begin = result_.sparse.offsets[l];
     for (size_t i = 0; i < terms.size(); ++i) {
       result_.sparse.columns[begin + i] = terms[i].column;
@@ -197,24 +178,42 @@ class Centroids {
   }
 
   Csr points_;  // L x N
-  ConstTensorView phi_;
   const Csr& bow_;
   size_t most_terms_;
   ThreadPool& pool_;
-  std::vector<double> phi_scale_, bow_scale_;  // [N], 1 / length
-  ScratchPool<LabelSum> scratch_{
-      [this] { return std::make_unique<LabelSum>(bow_.cols, phi_ ? phi_.width() : 0); }};
+  std::vector<double> bow_scale_;  // [N], 1 / length
+  ScratchPool<LabelSum> scratch_{[this] { return std::make_unique<LabelSum>(bow_.cols); }};
   LabelCentroids result_;
 };
 
 }  // namespace
 
-LabelCentroids label_centroids(const Csr& labels, ConstTensorView phi, const Csr& bow,
-                               size_t most_terms, ThreadPool& pool) {
-  const auto N = static_cast<int64_t>(labels.rows());
-  ELIAS_ASSERT(!phi || (phi.device() == Device::kCpu && phi.rank() == 2 && phi.rows() == N));
+void add_to_label_sums(const Csr& labels, size_t first, ConstTensorView phi, TensorView sums,
+                       ThreadPool& pool) {
+  const auto n = static_cast<size_t>(phi.rows()), D = static_cast<size_t>(phi.width());
+  ELIAS_ASSERT(phi.device() == Device::kCpu && phi.rank() == 2 && first + n <= labels.rows());
+  ELIAS_ASSERT(sums.shape() == Shape({static_cast<int64_t>(labels.cols), phi.width()}));
+  const auto scale = scales(
+      n, pool, [&](size_t i) { return one_over(std::sqrt(squared_length(row_of(phi, i)))); });
+  // By columns: no two threads add to the same sum, and each is added to in the points' order.
+  pool.for_chunks(D, kColumnsPerChunk, [&](size_t, size_t begin, size_t end) {
+    for (size_t i = 0; i < n; ++i) {
+      const CsrRow row = labels.row(first + i);
+      const float* from = row_of(phi, i).data();
+      for (size_t j = 0; j < row.size(); ++j) {
+        const auto weight = static_cast<float>(row.values[j] * scale[i]);
+        float* to = sums.span<float>().data() + row.columns[j] * D;
+        for (size_t d = begin; d < end; ++d) to[d] += weight * from[d];
+      }
+    }
+  });
+}
+
+LabelCentroids label_centroids(const Csr& labels, Tensor sums, const Csr& bow, size_t most_terms,
+                               ThreadPool& pool) {
+  ELIAS_ASSERT(!sums || sums.shape()[0] == static_cast<int64_t>(labels.cols));
   ELIAS_ASSERT(bow.cols == 0 || bow.rows() == labels.rows());
-  return Centroids(labels, phi, bow, most_terms, pool).build();
+  return Centroids(labels, std::move(sums), bow, most_terms, pool).build();
 }
 
 }  // namespace elias

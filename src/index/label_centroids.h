@@ -21,10 +21,17 @@ struct LabelCentroids {
   int64_t labels() const { return static_cast<int64_t>(sparse.rows()); }
 };
 
-/// From labels [N x L] (a relevance is a weight), phi [N, D] or not given, and bow N x V (no
-/// columns: left out). The rows of phi and bow need not be of length 1. At most `most_terms` of a
-/// label's sparse entries are kept, the largest: what bounds memory on data with long texts.
-LabelCentroids label_centroids(const Csr& labels, ConstTensorView phi, const Csr& bow,
-                               size_t most_terms, ThreadPool& pool);
+/// Adds phi / |phi| of some points to the sums [L, D] of their labels, each times its relevance.
+/// phi [n, D] is of rows first, first + 1 ... of labels [N x L]. So phi of all points, which may be
+/// most of the memory there is, is never needed at once.
+void add_to_label_sums(const Csr& labels, size_t first, ConstTensorView phi, TensorView sums,
+                       ThreadPool& pool);
+
+/// From labels [N x L] (a relevance is a weight), the sums [L, D] of add_to_label_sums over all
+/// points, or none, and bow N x V (no columns: left out), whose rows need not be of length 1. At
+/// most `most_terms` of a label's sparse entries are kept, the largest: what bounds memory on data
+/// with long texts.
+LabelCentroids label_centroids(const Csr& labels, Tensor sums, const Csr& bow, size_t most_terms,
+                               ThreadPool& pool);
 
 }  // namespace elias

@@ -63,12 +63,15 @@ void derive_index(Settings& settings, const DataSizes& sizes) {
   const int64_t C = settings.clusters;
   const double a_cluster = labels / static_cast<double>(C);
 
-  // The paper's 20, and fewer where 20 would be a large part of all clusters.
-  derive<int64_t>(settings.beam, 0,
-                  std::clamp<int64_t>(rounded(0.04 * static_cast<double>(C)), 10, 20));
+  // The paper's 20, and fewer where 20 would be a large part of all clusters; but the labels of a
+  // point may each be in another.
+  const int64_t a_point = rounded(sizes.labels_per_point);
+  derive<int64_t>(
+      settings.beam, 0,
+      std::max(a_point, std::clamp<int64_t>(rounded(0.04 * static_cast<double>(C)), 10, 20)));
   settings.beam = std::min(settings.beam, C);
   // Half of the paper's 2,000, at half of its cost: a beam's clusters hold about as many.
-  derive<int64_t>(settings.shortlist, 0, 1000);
+  derive<int64_t>(settings.shortlist, 0, std::max<int64_t>(1000, 20 * a_point));
   settings.shortlist = std::min(settings.shortlist, L);
   derive(settings.logit_loss, LogitLoss::kAuto,
          L <= kRejectedLabels ? LogitLoss::kAll : LogitLoss::kShortlist);

@@ -14,15 +14,9 @@ constexpr float kUsualGamma = 0.25F;
 // About `size` rows, evenly spread: a file may be sorted.
 Csr sample_of(const Csr& matrix, size_t size) {
   const size_t every = std::max<size_t>(1, matrix.rows() / size);
-  Csr sample;
-  sample.cols = matrix.cols;
-  for (size_t i = 0; i < matrix.rows(); i += every) {
-    const CsrRow row = matrix.row(i);
-    sample.columns.insert(sample.columns.end(), row.columns.begin(), row.columns.end());
-    sample.values.insert(sample.values.end(), row.values.begin(), row.values.end());
-    sample.offsets.push_back(sample.columns.size());
-  }
-  return sample;
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < matrix.rows(); i += every) rows.push_back(i);
+  return select_rows(matrix, rows);
 }
 
 }  // namespace

@@ -37,9 +37,9 @@ class Phases {
 
   MemoryEstimate clustering() const {
     MemoryEstimate estimate = lasting(0);
-    // After epochs before stage 1: phi of all points, and the dense part of the labels' centroids.
+    // After epochs before stage 1: the dense part of the labels' centroids.
     const bool again = settings_.warm_epochs > 0;
-    const double dense = again ? (points_ + labels_) * width_ * kFloat : 0;
+    const double dense = again ? labels_ * width_ * kFloat : 0;
     const double terms =
         std::min(label_entries_ * sizes_.features_per_point, labels_ * kTermsOfCentroid) * kEntry;
     // While they are summed up: labels turned to rows by label, two scales a point, and a table of

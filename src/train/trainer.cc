@@ -79,11 +79,11 @@ class Trainer {
   bool last_stage() const { return position_.stage + 1 == static_cast<int64_t>(stages_.size()); }
 
   void begin_stage();
-  void cluster(ConstTensorView phi);
+  void cluster(Tensor phi_sums);
   void build_graph();
   template <typename Use>
   void for_encoded_points(const Use& use);
-  Tensor encode_all();
+  Tensor sum_phi_by_label();
   Outcome run_stage();
   Outcome run_epoch(int64_t steps);
   void run_batch(std::span<const uint32_t> order, int64_t steps);
@@ -125,7 +125,7 @@ void Trainer::begin_stage() {
       cluster({});
       break;
     case StageKind::kStage1:
-      cluster(position_.stage > 0 ? encode_all() : Tensor());
+      cluster(position_.stage > 0 ? sum_phi_by_label() : Tensor());
       if (!settings_.keep_warm_classifiers) network_.reset_labels(context_);
       break;
     case StageKind::kStage2:
@@ -141,10 +141,12 @@ void Trainer::begin_stage() {
                        {"preparation_seconds", seconds_since(start)}});
 }
 
-void Trainer::cluster(ConstTensorView phi) {
+// phi_sums [L, D], or none: by words alone.
+void Trainer::cluster(Tensor phi_sums) {
   const int depth = std::countr_zero(static_cast<uint64_t>(settings_.clusters));
   const LabelCentroids centroids =
-      label_centroids(data_.labels, phi, data_.features, kTermsPerLabel, context_.pool());
+      label_centroids(data_.labels, std::move(phi_sums), data_.features, kTermsPerLabel,
+                      context_.pool());
   cluster_of_ =
       balanced_clusters(centroids, {.depth = depth, .seed = settings_.seed}, context_.pool());
   network_.set_partition(context_, cluster_of_, settings_.clusters);
@@ -169,13 +171,12 @@ void Trainer::for_encoded_points(const Use& use) {
   }
 }
 
-// phi [N, D] of all training points.
-Tensor Trainer::encode_all() {
-  Tensor all({points(), network_.width()}, DType::kFloat32);
+Tensor Trainer::sum_phi_by_label() {
+  Tensor sums({network_.labels(), network_.width()}, DType::kFloat32);
   for_encoded_points([&](int64_t begin, ConstTensorView phi) {
-    copy(phi, all.view().slice(begin, begin + phi.rows()));
+    add_to_label_sums(data_.labels, static_cast<size_t>(begin), phi, sums, context_.pool());
   });
-  return all;
+  return sums;
 }
 
 void Trainer::build_graph() {

@@ -16,18 +16,6 @@ namespace {
 
 constexpr uint64_t kHeldOutStream = 0x68656c64;  // no other use of the seed has this stream
 
-Csr select_rows(const Csr& matrix, std::span<const size_t> rows) {
-  Csr selected;
-  selected.cols = matrix.cols;
-  for (const size_t i : rows) {
-    const CsrRow row = matrix.row(i);
-    selected.columns.insert(selected.columns.end(), row.columns.begin(), row.columns.end());
-    selected.values.insert(selected.values.end(), row.values.begin(), row.values.end());
-    selected.offsets.push_back(selected.columns.size());
-  }
-  return selected;
-}
-
 /// Takes the entries from column `cols` on out; returns how many there were.
 uint64_t cut_columns(Csr& matrix, uint64_t cols) {
   const size_t before = matrix.nonzeros();
@@ -95,6 +83,9 @@ void make_features(Dataset& train, Dataset* dev, Settings& settings, TrainingPoi
     throw InputError("{}: no point has a feature: there is nothing to learn from", train.info.name);
   }
   if (dev != nullptr) points.unknown_features = cut_columns(dev->features, features);
+  for (Dataset* data : {&train, dev}) {
+    if (data != nullptr) scale_rows_to_unit_length(data->features);
+  }
 }
 
 std::vector<size_t> labelled_rows(const Csr& labels) {

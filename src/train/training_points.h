@@ -1,7 +1,7 @@
 // From the files a user names to what training takes: points with features, labels and settings.
 //
-// Texts become tf-idf features, learned from all texts of the training file; features are taken as
-// they are (the encoder's layer norm takes their scale out). Points without labels teach nothing
+// Texts become tf-idf features, learned from all texts of the training file; features that come
+// with the points are scaled to unit length, as those are. Points without labels teach nothing
 // and are left out. Where there is no file of held-out points, some of the training points are
 // held out, chosen by the seed.
 #pragma once

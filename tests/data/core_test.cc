@@ -39,6 +39,26 @@ TEST(Csr, AppendAndCounts) {
   EXPECT_EQ(column_counts(first), (std::vector<uint64_t>{0, 1, 0, 2}));
 }
 
+TEST(Csr, RowsAreSelectedAndScaled) {
+  Csr matrix;
+  matrix.cols = 4;
+  matrix.columns = {0, 3};
+  matrix.values = {3e-20F, -4e-20F};
+  matrix.finish_row(Csr::Repeats::kSum);
+  matrix.finish_row(Csr::Repeats::kSum);
+  matrix.columns.push_back(1);
+  matrix.values.push_back(0);
+  matrix.finish_row(Csr::Repeats::kSum);
+  const std::vector<size_t> rows = {2, 0, 0};
+  Csr selected = select_rows(matrix, rows);
+  EXPECT_EQ(selected.cols, 4u);
+  EXPECT_EQ(selected.rows(), 3u);
+  EXPECT_EQ(row_of(selected, 1), row_of(matrix, 0));
+  scale_rows_to_unit_length(selected);
+  EXPECT_EQ(row_of(selected, 0), (Row{{1, 0}}));
+  EXPECT_EQ(row_of(selected, 2), (Row{{0, 0.6F}, {3, -0.8F}}));
+}
+
 TEST(StringTable, AgreesWithAMapOnRandomStrings) {
   StringTable table;
   std::map<std::string, uint32_t> twin;

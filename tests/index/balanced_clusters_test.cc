@@ -25,7 +25,13 @@ LabelCentroids centroids_of(const Tensor& phi, const Csr& bow) {
   std::vector<SparseRow> rows;
   for (uint32_t l = 0; l < L; ++l) rows.push_back({{l, 1}});
   ThreadPool pool(1);
-  return label_centroids(csr_of(L, rows), phi, bow, std::numeric_limits<size_t>::max(), pool);
+  const Csr labels = csr_of(L, rows);
+  Tensor sums;
+  if (phi) {
+    sums = Tensor(phi.shape(), DType::kFloat32);
+    add_to_label_sums(labels, 0, phi, sums, pool);
+  }
+  return label_centroids(labels, std::move(sums), bow, std::numeric_limits<size_t>::max(), pool);
 }
 
 Vector centroid(const LabelCentroids& centroids, size_t l) {

@@ -19,6 +19,22 @@ using testing::ElementsAre;
 constexpr size_t kAll = std::numeric_limits<size_t>::max();
 using Matrix = std::vector<std::vector<double>>;
 
+// Of all points, in pieces of three.
+Tensor label_sums(const Csr& labels, ConstTensorView phi, ThreadPool& pool) {
+  if (!phi) return {};
+  Tensor sums({static_cast<int64_t>(labels.cols), phi.width()}, DType::kFloat32);
+  for (int64_t begin = 0; begin < phi.rows(); begin += 3) {
+    add_to_label_sums(labels, static_cast<size_t>(begin),
+                      phi.slice(begin, std::min(begin + 3, phi.rows())), sums, pool);
+  }
+  return sums;
+}
+
+LabelCentroids centroids_of(const Csr& labels, ConstTensorView phi, const Csr& bow,
+                            size_t most_terms, ThreadPool& pool) {
+  return label_centroids(labels, label_sums(labels, phi, pool), bow, most_terms, pool);
+}
+
 double length(std::span<const double> vector) { return std::sqrt(dot(vector, vector)); }
 
 void add_unit(std::span<const double> part, double weight, double* to) {
@@ -87,7 +103,7 @@ TEST(LabelCentroids, BothPartsWeighTheSame) {
   const Tensor phi = tensor_of<float>({1, 2}, {0, 3});
   const Csr bow = csr_of(4, {{{1, 3}, {3, 4}}});
   ThreadPool pool(1);
-  const LabelCentroids centroids = label_centroids(labels, phi, bow, kAll, pool);
+  const LabelCentroids centroids = centroids_of(labels, phi, bow, kAll, pool);
   const double half = std::sqrt(0.5);
   expect_near(as_dense(centroids), {{0, half, 0, 0.6 * half, 0, 0.8 * half}});
   EXPECT_THAT(centroids.sparse.columns, ElementsAre(1, 3));
@@ -102,12 +118,12 @@ TEST(LabelCentroids, MatchesTheDenseTwin) {
     const Tensor phi = random_floats({static_cast<int64_t>(N), 9}, seed), no_phi;
     for (const size_t most_terms : {kAll, size_t{7}, size_t{1}, size_t{0}}) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << " most_terms " << most_terms);
-      expect_near(as_dense(label_centroids(labels, phi, bow, most_terms, pool)),
+      expect_near(as_dense(centroids_of(labels, phi, bow, most_terms, pool)),
                   dense_centroids(labels, phi, bow, most_terms));
-      expect_near(as_dense(label_centroids(labels, {}, bow, most_terms, pool)),
+      expect_near(as_dense(centroids_of(labels, {}, bow, most_terms, pool)),
                   dense_centroids(labels, no_phi, bow, most_terms));
     }
-    expect_near(as_dense(label_centroids(labels, phi, no_bow, kAll, pool)),
+    expect_near(as_dense(centroids_of(labels, phi, no_bow, kAll, pool)),
                 dense_centroids(labels, phi, no_bow, kAll));
   }
 }
@@ -118,8 +134,8 @@ TEST(LabelCentroids, PhiMayBeColumnsOfAWiderMatrix) {
   const Tensor wide = random_floats({50, 12}, 5);
   Tensor narrow({50, 5}, DType::kFloat32);
   copy(wide.view().columns(3, 8), narrow);
-  EXPECT_EQ(as_dense(label_centroids(labels, wide.view().columns(3, 8), {}, kAll, pool)),
-            as_dense(label_centroids(labels, narrow, {}, kAll, pool)));
+  EXPECT_EQ(as_dense(centroids_of(labels, wide.view().columns(3, 8), {}, kAll, pool)),
+            as_dense(centroids_of(labels, narrow, {}, kAll, pool)));
 }
 
 TEST(LabelCentroids, OfEqualTermsTheLowerColumnsStay) {
@@ -127,7 +143,7 @@ TEST(LabelCentroids, OfEqualTermsTheLowerColumnsStay) {
   const Csr bow = csr_of(9, {{{2, 1}, {5, 1}, {7, 1}, {8, 1}}, {{8, 1}, {1, 1}, {5, 1}, {2, 1}}});
   ThreadPool pool(1);
   const auto columns_of = [&](size_t most_terms) {
-    return label_centroids(labels, {}, bow, most_terms, pool).sparse.columns;
+    return centroids_of(labels, {}, bow, most_terms, pool).sparse.columns;
   };
   EXPECT_THAT(columns_of(2), ElementsAre(2, 5));
   EXPECT_THAT(columns_of(4), ElementsAre(1, 2, 5, 8));
@@ -140,7 +156,7 @@ TEST(LabelCentroids, WithoutPointsOrFeaturesALabelIsZero) {
   const Tensor phi = tensor_of<float>({2, 2}, {0, 0, 1, 0});
   const Csr bow = csr_of(3, {{}, {{2, 5}}});
   ThreadPool pool(1);
-  const auto centroids = as_dense(label_centroids(labels, phi, bow, kAll, pool));
+  const auto centroids = as_dense(centroids_of(labels, phi, bow, kAll, pool));
   for (const size_t l : {0, 1, 2}) EXPECT_THAT(centroids[l], Each(0.0)) << l;
   EXPECT_NEAR(length(centroids[3]), 1, 1e-6);
 }
@@ -149,8 +165,11 @@ TEST(LabelCentroids, RefusesFeaturesOfOtherPoints) {
   ThreadPool pool(1);
   const Csr labels = random_csr(5, 3, 2, 1, 1);
   const Tensor phi({4, 2}, DType::kFloat32);
-  EXPECT_THROW(label_centroids(labels, phi, {}, kAll, pool), InternalError);
-  EXPECT_THROW(label_centroids(labels, {}, random_csr(6, 3, 2, 1, 1), kAll, pool), InternalError);
+  Tensor sums({3, 2}, DType::kFloat32);
+  EXPECT_THROW(add_to_label_sums(labels, 2, phi, sums, pool), InternalError);
+  EXPECT_THROW(label_centroids(labels, Tensor({4, 2}, DType::kFloat32), {}, kAll, pool),
+               InternalError);
+  EXPECT_THROW(centroids_of(labels, {}, random_csr(6, 3, 2, 1, 1), kAll, pool), InternalError);
 }
 
 TEST(LabelCentroidsThread, SameBitsAtAnyNumberOfThreads) {
@@ -158,10 +177,10 @@ TEST(LabelCentroidsThread, SameBitsAtAnyNumberOfThreads) {
   const Csr bow = random_csr(2000, 300, 30, 1000, 2);
   const Tensor phi = random_floats({2000, 16}, 3);
   ThreadPool one(1);
-  const LabelCentroids expected = label_centroids(labels, phi, bow, 12, one);
+  const LabelCentroids expected = centroids_of(labels, phi, bow, 12, one);
   for (const int threads : {2, 3, 7}) {
     ThreadPool pool(threads);
-    const LabelCentroids actual = label_centroids(labels, phi, bow, 12, pool);
+    const LabelCentroids actual = centroids_of(labels, phi, bow, 12, pool);
     EXPECT_TRUE(std::ranges::equal(actual.dense.span<float>(), expected.dense.span<float>()));
     EXPECT_EQ(actual.sparse.offsets, expected.sparse.offsets);
     EXPECT_EQ(actual.sparse.columns, expected.sparse.columns);

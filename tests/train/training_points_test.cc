@@ -61,14 +61,15 @@ TEST_F(TrainingPointsTest, TextsBecomeFeaturesAndSomeAreHeldOut) {
   EXPECT_EQ(points.data.held_out_labels.rows(), 4);
   EXPECT_EQ(points.data.held_out_features.rows(), 4);
   EXPECT_EQ(points.data.held_out_features.cols, 6);
-  EXPECT_EQ(points.label_counts, column_counts(points.data.labels));
+  EXPECT_THAT(points.label_counts, testing::ElementsAre(40, 20));  // held-out ones included
   EXPECT_EQ(settings_.clusters, 1);
 }
 
 TEST_F(TrainingPointsTest, APointKeepsItsFeaturesAndLabels) {
   settings_.held_out = 3;
-  std::string sparse = "20 20 20\n";
-  for (int i = 0; i < 20; ++i) sparse += fmt::format("{} {}:{}\n", i, i, i + 1);
+  std::string sparse = "20 21 20\n";
+  for (int i = 0; i < 20; ++i)
+    sparse += fmt::format("{} {}:{} {}:{}\n", i, i, 3 * i + 3, 20, 4 * i + 4);
   const TrainingPoints points = read(sparse);
   EXPECT_FALSE(points.tfidf);
   std::set<uint32_t> seen;
@@ -76,7 +77,7 @@ TEST_F(TrainingPointsTest, APointKeepsItsFeaturesAndLabels) {
     for (size_t i = 0; i < labels.rows(); ++i) {
       const uint32_t id = labels.row(i).columns[0];
       EXPECT_EQ(features.row(i).columns[0], id);
-      EXPECT_EQ(features.row(i).values[0], static_cast<float>(id + 1));
+      EXPECT_EQ(features.row(i).values[0], 0.6F);  // of unit length
       seen.insert(id);
     }
   };

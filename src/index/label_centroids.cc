@@ -1,7 +1,8 @@
-// The sparse part goes label by label: the points of a label come from the labels turned once from rows by point to rows
-// by label. A label's terms are gathered in a list, and a table of V entries a thread says where in
-// it each stands. The work on terms is done twice, first only to learn how many each label has, so
-// that the result, which may be most of the memory there is, is written in place once.
+// The sparse part goes label by label: the points of a label come from the labels turned once from
+// rows by point to rows by label. A label's terms are gathered in a list, and a table of V entries
+// a thread says where in it each stands. The work on terms is done twice, first only to learn how
+// many each label has, so that the result, which may be most of the memory there is, is written in
+// place once.
 #include "index/label_centroids.h"
 
 #include <algorithm>

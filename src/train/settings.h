@@ -42,10 +42,10 @@ struct Settings {
   uint64_t seed = 0;
 
   // Features (texts only).
-  int words_low = 1, words_high = -1;           // word n-grams; the longest derived
-  int characters_low = 0, characters_high = 0;  // character n-grams
-  double min_df = 0;                            // derived
-  int64_t max_features = 0;                     // derived: a bound on memory
+  int words_low = 1, words_high = -1;             // word n-grams; the longest derived
+  int characters_low = -1, characters_high = -1;  // character n-grams
+  double min_df = 0;                              // derived
+  int64_t max_features = 0;                       // derived: a bound on memory
   bool sublinear_tf = true;
 
   // Encoder.
@@ -127,7 +127,7 @@ struct TextSizes {
   int64_t bytes = 0;   // of all texts
   int64_t labels = 0;  // L
 };
-/// Sets what is still open of words_high, min_df and max_features: the features follow from them.
+/// Sets what is still open of n-grams, min_df and max_features: the features follow from them.
 void resolve_features(Settings& settings, const TextSizes& sizes);
 /// Sets what is still open (0, or below zero), and lowers what the data is too small for. Throws
 /// InputError if the index or a batch has more entries than can be numbered.

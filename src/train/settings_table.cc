@@ -33,8 +33,8 @@ constexpr Setting kSettings[] = {
 
     {"words_low", at<&S::words_low>, "shortest word n-gram; 0: none", 0, 100},
     {"words_high", at<&S::words_high>, "longest word n-gram", 0, 100, -1},
-    {"characters_low", at<&S::characters_low>, "shortest character n-gram; 0: none", 0, 100},
-    {"characters_high", at<&S::characters_high>, "longest character n-gram", 0, 100},
+    {"characters_low", at<&S::characters_low>, "shortest character n-gram; 0: none", 0, 100, -1},
+    {"characters_high", at<&S::characters_high>, "longest character n-gram", 0, 100, -1},
     {"min_df", at<&S::min_df>, "texts a term must be in: a count, or a share below 1", 1e-9,
      kManySteps, 0},
     {"sublinear_tf", at<&S::sublinear_tf>, "1 + ln(tf) in place of tf"},

@@ -296,13 +296,36 @@ TEST(Settings, LongTextsHavePairsOfWords) {
   EXPECT_EQ(longest(50'000, given), 3);
 }
 
+TEST(Settings, ShortTextsHaveCharacters) {
+  using Range = std::pair<int, int>;
+  const auto range = [](int64_t bytes, int low, int high) {
+    Settings settings;
+    settings.characters_low = low;
+    settings.characters_high = high;
+    resolve_features(settings, {.texts = 100, .bytes = bytes, .labels = 50});
+    return Range(settings.characters_low, settings.characters_high);
+  };
+  EXPECT_EQ(range(49'999, -1, -1), Range(4, 4));
+  EXPECT_EQ(range(50'000, -1, -1), Range(0, 0));
+  for (const int64_t bytes : {49'999, 50'000}) {
+    EXPECT_EQ(range(bytes, 0, -1), Range(0, 0));
+    EXPECT_EQ(range(bytes, -1, 0), Range(0, 0));
+    EXPECT_EQ(range(bytes, 3, -1), Range(3, 4));
+    EXPECT_EQ(range(bytes, 5, -1), Range(5, 5));
+    EXPECT_EQ(range(bytes, -1, 3), Range(3, 3));
+    EXPECT_EQ(range(bytes, -1, 6), Range(4, 6));
+    EXPECT_EQ(range(bytes, 2, 3), Range(2, 3));
+  }
+}
+
 TEST(Settings, TheFeaturesOfFewLabelsAreForAWideVector) {
   for (const int64_t labels : {9'999, 10'000}) {
     Settings settings;
     resolve_features(settings, {.texts = 100'000, .bytes = 1'000'000, .labels = labels});
     resolve(settings, {100'000, labels, 3, settings.max_features, 50});
     EXPECT_EQ(settings.width, labels < 10'000 ? 1024 : 512);
-    EXPECT_EQ(settings.max_features * settings.width * 16, int64_t{3} << 29);
+    const int kinds = 2;  // of terms: words and characters
+    EXPECT_EQ(settings.max_features * settings.width * 16 * kinds, int64_t{3} << 29);
   }
 }
 

@@ -43,6 +43,11 @@ void check_folder(const Options& options) {
   if (fs::equivalent(options.out, options.model, ignored)) {
     throw InputError("{}: is the model itself: give --out another folder", options.out);
   }
+  if (fs::equivalent(options.out, ".", ignored)) {
+    throw InputError(
+        "{}: is the folder you are in, whose place a new one takes: give another --out",
+        options.out);
+  }
   if (fs::exists(fs::path(options.out) / "run", ignored)) {
     throw InputError("{}: holds a run of elias fit: give another --out", options.out);
   }

@@ -11,6 +11,7 @@
 #include "cli/data_options.h"
 #include "cli/evaluate_report.h"
 #include "cli/model_points.h"
+#include "cli/number_range.h"
 #include "cli/verbs.h"
 #include "data/io/byte_sink.h"
 #include "data/label_matrix.h"
@@ -282,7 +283,7 @@ void add_evaluate(CLI::App& app, const Global& global) {
   const auto add_cutoffs = [&](const char* name, std::vector<uint32_t>& list, const char* what) {
     verb->add_option(name, list, what)
         ->delimiter(',')
-        ->check(CLI::Range(1u, kDeepest).description(""))
+        ->check(number_range(1u, kDeepest))
         ->type_name("LIST")
         ->capture_default_str();
   };

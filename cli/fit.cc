@@ -19,6 +19,8 @@
 #include "base/signals.h"
 #include "cli/data_options.h"
 #include "cli/fit_report.h"
+#include "cli/number_range.h"
+#include "cli/prediction_writer.h"
 #include "cli/verbs.h"
 #include "model/model.h"
 #include "train/run_folder.h"
@@ -239,7 +241,7 @@ void add_files(CLI::App& verb, Options& options) {
       ->capture_default_str();
   verb.add_option("--checkpoint-minutes", options.checkpoint_minutes,
                   "Minutes from one checkpoint to the next")
-      ->check(CLI::Range(0.0, 1e6).description(""))
+      ->check(number_range(0.0, 1e6))
       ->type_name("NUMBER")
       ->capture_default_str();
 }

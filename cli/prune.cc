@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "cli/model_points.h"
+#include "cli/number_range.h"
 #include "cli/prune_report.h"
 #include "cli/verbs.h"
 #include "index/graph_analysis.h"
@@ -116,10 +117,10 @@ void add_prune(CLI::App& app, const Global& global) {
   verb->add_option("DIR", options->model, "The model: the folder that 'elias fit' wrote")
       ->required();
   verb->add_option("--threshold", options->threshold, "Keep edges with a score above this")
-      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->check(number_range(0.0, 1.0))
       ->type_name("SCORE");
   verb->add_option("--top", options->top, "Keep this many of the strongest edges of each cluster")
-      ->check(CLI::Range(int64_t{1}, kMostEdges).description(""))
+      ->check(number_range(int64_t{1}, kMostEdges))
       ->type_name("N");
   verb->add_option("--out", options->out, "Folder of the smaller model")
       ->required()

@@ -74,6 +74,10 @@ void check_sources(const Options& options) {
     if (given) throw InputError("{} excludes {}: see elias evaluate --help", option, other);
   };
   if (options.model.empty()) {
+    if (options.test.empty() && options.truth.empty() && options.predictions.empty()) {
+      throw InputError(
+          "give --truth and --predictions, or --model and --test: see elias evaluate --help");
+    }
     require(options.test.empty(), "--model, beside --test,");
     require(!options.truth.empty(), "--truth");
     require(!options.predictions.empty(), "--predictions");

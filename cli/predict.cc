@@ -84,6 +84,7 @@ class PredictRun {
     ReadOptions reading;
     reading.labels_ignored = true;
     reading.as_it_comes = is_interactive(options_.input);
+    if (model_.tfidf() != nullptr) reading.lines_argument = "--input-format lines";
     if (!options_.input_format.empty()) reading.format = format_from_name(options_.input_format);
     say_if_shortlist_is_shorter();
     const auto writer = create_predictions(options_.output, options_.format, model_);

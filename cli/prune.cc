@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/errors.h"
+#include "cli/data_options.h"
 #include "cli/model_points.h"
 #include "cli/number_range.h"
 #include "cli/prune_report.h"
@@ -25,6 +26,7 @@ constexpr int64_t kMostEdges = 1'000'000'000;
 
 struct Options {
   std::string model, out, test;
+  DataOptions data;      // of the test points; the model decides what labels are
   float threshold = -1;  // below 0: not given
   int64_t top = 0;       // 0: not given
   bool overwrite = false;
@@ -91,7 +93,9 @@ void run(const Options& options, const Global& global) {
                      options.model);
   }
   std::optional<TestPoints> test;  // read first: a wrong file is an error before anything is made
-  if (!options.test.empty()) test = read_test_points(options.test, {}, model, pool);
+  if (!options.test.empty()) {
+    test = read_test_points(options.test, options.data.read_options(), model, pool);
+  }
 
   const LabelGraphView& graph = model.weights().graph;
   PrunedGraph pruned = options.top > 0 ? top_edges(graph, static_cast<size_t>(options.top))
@@ -127,6 +131,7 @@ void add_prune(CLI::App& app, const Global& global) {
       ->type_name("DIR");
   verb->add_option("--test", options->test, "Points with their true labels: figures before, after")
       ->type_name("FILE");
+  options->data.add_format_to(*verb);
   verb->add_flag("--overwrite", options->overwrite, "Replace a model in the folder of --out");
   verb->callback([options, &global] { run(*options, global); });
 }

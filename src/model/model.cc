@@ -273,7 +273,7 @@ std::optional<uint32_t> Model::find_label(std::string_view name) const {
 LabelSpace Model::label_space() const {
   LabelSpace space;
   if (!parts_->names) {
-    space.set_form(LabelForm::kIds);
+    space.fix_form(LabelForm::kIds, "the model");
     space.cover_ids(labels());
     return space;
   }
@@ -281,7 +281,7 @@ LabelSpace Model::label_space() const {
   if (parts_->config.naming == LabelNaming::kFile) {
     return LabelSpace::read(bytes_in_memory(names.text(), names.path()));
   }
-  space.set_form(LabelForm::kNames);
+  space.fix_form(LabelForm::kNames, "the model");
   for (uint32_t label = 0; label < labels(); ++label)
     space.resolve_name(names[label], names.path());
   return space;

@@ -9,18 +9,32 @@
 namespace elias::cli {
 namespace fs = std::filesystem;
 
+namespace {
+
+// False as well where it cannot be told: opening the file then says why.
+bool is_absent(const fs::path& path) {
+  std::error_code ignored;
+  return fs::status(path, ignored).type() == fs::file_type::not_found;
+}
+
+}  // namespace
+
 void DataOptions::add_to(CLI::App& verb) {
   verb.add_option("--labels", labels_path, "Label names: line i + 1 names label i")
       ->type_name("FILE");
+  add_format_to(verb);
+  verb.add_option("--label-form", label_form,
+                  "What labels are: ids or names (default: told from the file)")
+      ->type_name("FORM")
+      ->check(CLI::IsMember({"ids", "names"}));
+}
+
+void DataOptions::add_format_to(CLI::App& verb) {
   verb.add_option("--format", format,
                   "Format of the points: tsv, fasttext, jsonl, sparse; of the X of a pair: lines, "
                   "matrix, npz "
                   "(default: told from the file)")
       ->type_name("NAME");
-  verb.add_option("--label-form", label_form,
-                  "What labels are: ids or names (default: told from the file)")
-      ->type_name("FORM")
-      ->check(CLI::IsMember({"ids", "names"}));
 }
 
 ReadOptions DataOptions::read_options() const {
@@ -54,7 +68,7 @@ std::vector<std::string> expand_folders(const std::vector<std::string>& paths) {
       for (const char* x_ending : {"txt", "npz"}) {
         const fs::path x = fs::path(path) / fmt::format("X.{}.{}", part, x_ending);
         const fs::path y = fs::path(path) / fmt::format("Y.{}.npz", part);
-        if (!fs::exists(x) || !fs::exists(y)) continue;
+        if (is_absent(x) || is_absent(y)) continue;
         inputs.push_back(fmt::format("{},{}", x.string(), y.string()));
         break;
       }

@@ -15,6 +15,8 @@ struct DataOptions {
 
   /// Adds --labels, --format and --label-form to `verb`.
   void add_to(CLI::App& verb);
+  /// Adds --format alone, for points whose labels are a model's.
+  void add_format_to(CLI::App& verb);
 
   ReadOptions read_options() const;
   /// For verbs that want the texts alone: the file may have no labels.

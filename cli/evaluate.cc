@@ -11,6 +11,7 @@
 #include "cli/data_options.h"
 #include "cli/evaluate_report.h"
 #include "cli/model_points.h"
+#include "cli/number_range.h"
 #include "cli/verbs.h"
 #include "data/io/byte_sink.h"
 #include "data/label_matrix.h"
@@ -73,6 +74,10 @@ void check_sources(const Options& options) {
     if (given) throw InputError("{} excludes {}: see elias evaluate --help", option, other);
   };
   if (options.model.empty()) {
+    if (options.test.empty() && options.truth.empty() && options.predictions.empty()) {
+      throw InputError(
+          "give --truth and --predictions, or --model and --test: see elias evaluate --help");
+    }
     require(options.test.empty(), "--model, beside --test,");
     require(!options.truth.empty(), "--truth");
     require(!options.predictions.empty(), "--predictions");
@@ -282,7 +287,7 @@ void add_evaluate(CLI::App& app, const Global& global) {
   const auto add_cutoffs = [&](const char* name, std::vector<uint32_t>& list, const char* what) {
     verb->add_option(name, list, what)
         ->delimiter(',')
-        ->check(CLI::Range(1u, kDeepest).description(""))
+        ->check(number_range(1u, kDeepest))
         ->type_name("LIST")
         ->capture_default_str();
   };

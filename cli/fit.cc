@@ -3,12 +3,16 @@
 // It can be stopped at any time: the same command goes on where it stopped (train/run_folder.h).
 // Ctrl-C and SIGTERM save a checkpoint first; a second one stops at once.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,6 +23,8 @@
 #include "base/signals.h"
 #include "cli/data_options.h"
 #include "cli/fit_report.h"
+#include "cli/number_range.h"
+#include "cli/prediction_writer.h"
 #include "cli/verbs.h"
 #include "model/model.h"
 #include "train/run_folder.h"
@@ -69,6 +75,19 @@ extern "C" void ask_to_stop(int signal) {
   remove_temporary_files_on_signals();  // the next one stops at once
   errno = error;
 }
+
+/// While it lives, a write to a pipe that nobody reads fails and does not end the process: hours of
+/// work are worth more than what is printed about them.
+class BrokenPipesIgnored {
+ public:
+  BrokenPipesIgnored() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+  ~BrokenPipesIgnored() { std::signal(SIGPIPE, before_); }
+  BrokenPipesIgnored(const BrokenPipesIgnored&) = delete;
+  BrokenPipesIgnored& operator=(const BrokenPipesIgnored&) = delete;
+
+ private:
+  void (*before_)(int);
+};
 
 // --- settings ------------------------------------------------------------------------------------
 
@@ -173,21 +192,40 @@ void print_figures(const std::string& folder, const TrainingPoints& points,
                           .propensity = propensity_from_name("default")};
   const Evaluation evaluation =
       evaluate(points.data.held_out_labels, scores, &training, {}, context.pool());
-  fmt::print("held-out points: {}\n", figures_line(evaluation));
+  say(fmt::format("held-out points: {}\n", figures_line(evaluation)));
+}
+
+bool fit_into_tsv(const LabelSpace& labels) {
+  for (uint32_t label = 0; label < labels.names().size(); ++label) {
+    if (!fits_into_tsv(labels.names()[label])) return false;
+  }
+  return true;
 }
 
 void print_next_command(const std::string& folder, const TrainingPoints& points) {
-  fmt::print("{} is a model. To predict:\n  elias predict --model {} --input {}\n", folder, folder,
-             points.tfidf ? "texts.txt" : "X.tst.npz");
+  say(fmt::format("{} is a model. To predict:\n  elias predict --model {} --input {}{}\n", folder,
+                  folder, points.tfidf ? "texts.txt" : "X.tst.npz",
+                  fit_into_tsv(points.labels) ? "" : " --format jsonl"));
+}
+
+// A folder may hold several pairs: which one is meant is for the user to say.
+void check_is_no_folder(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return;
+  throw InputError("{}: is a directory: give the points in it as {}", path,
+                   fmt::join(expand_folders({path}), " or "));
 }
 
 void check_options(const Options& options) {
   if (options.train == "-" && options.dev == "-") {
     throw InputError("standard input is named twice: only one file can be read from it");
   }
+  check_is_no_folder(options.train);
+  check_is_no_folder(options.dev);
 }
 
 void run_fit(const Options& options, const Global& global) {
+  const BrokenPipesIgnored survive_a_lost_reader;
   check_options(options);
   Settings settings = given_settings(options);
   LabelSpace labels = options.data.label_space();
@@ -197,21 +235,20 @@ void run_fit(const Options& options, const Global& global) {
   const TrainingPoints points = read_training_points(
       {options.train, options.dev, options.data.read_options()}, std::move(labels), settings, pool);
   check_label_names(points.labels);  // now, rather than when the model is written
-  fmt::print("{}", fit_summary(options.train, points, settings));
+  say(fit_summary(options.train, points, settings));
   const MemoryEstimate estimate = estimate_memory(settings, points.sizes, pool.threads());
-  fmt::print("{}", memory_line(estimate, settings, machine_memory()));
-  std::fflush(stdout);
+  say(memory_line(estimate, settings, machine_memory()));
 
   const auto state = folder.begin({{"data", points.fingerprint},
                                    {"settings", to_json(settings)},
                                    {"output", {{"store", options.store}}}});
   if (state == RunFolder::State::kFinished) {
-    fmt::print("{}: the run is finished already: nothing to do\n", folder.path());
+    say(fmt::format("{}: the run is finished already: nothing to do\n", folder.path()));
     return print_next_command(folder.path(), points);
   }
-  if (state == RunFolder::State::kStopped) fmt::print("going on from the last checkpoint\n");
+  if (state == RunFolder::State::kStopped) say("going on from the last checkpoint\n");
   if (train_in(folder, options, settings, points, context) == Outcome::kStopped) {
-    fmt::print(stderr, "elias: stopped, a checkpoint is saved: the same command goes on from it\n");
+    std::fputs("elias: stopped, a checkpoint is saved: the same command goes on from it\n", stderr);
     throw Interrupted{stop_signal};
   }
   folder.finish();
@@ -239,7 +276,7 @@ void add_files(CLI::App& verb, Options& options) {
       ->capture_default_str();
   verb.add_option("--checkpoint-minutes", options.checkpoint_minutes,
                   "Minutes from one checkpoint to the next")
-      ->check(CLI::Range(0.0, 1e6).description(""))
+      ->check(number_range(0.0, 1e6))
       ->type_name("NUMBER")
       ->capture_default_str();
 }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/errors.h"
@@ -67,6 +69,10 @@ std::string fit_summary(const std::string& train, const TrainingPoints& points,
       counted(static_cast<uint64_t>(sizes.features), "feature"), sizes.features_per_point);
   if (points.unlabelled > 0) {
     text += fmt::format("left out: {} without labels\n", counted(points.unlabelled, "point"));
+  }
+  if (points.unlabelled_dev > 0) {
+    text += fmt::format("left out: {} of --dev without labels\n",
+                        counted(points.unlabelled_dev, "point"));
   }
   if (points.unknown_features > 0) {
     text += fmt::format("left out: {} of --dev that no training point has\n",
@@ -139,8 +145,13 @@ void FitDisplay::event(const std::string& event, const nlohmann::ordered_json& f
     text += fmt::format("  {} {:.2f}", name, 100 * value.get<double>());
   }
   line_.wipe();
-  fmt::print("{}\n", text);
-  std::fflush(stdout);
+  say(text + "\n");
+}
+
+void say(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (std::fflush(stdout) == 0 || errno != EPIPE) return;  // main looks for other failures
+  [[maybe_unused]] const std::FILE* nowhere = std::freopen("/dev/null", "w", stdout);
 }
 
 std::string figures_line(const Evaluation& evaluation) {

@@ -14,6 +14,10 @@
 
 namespace elias::cli {
 
+/// Prints `text` to standard output at once. Where nobody reads that any more, it is lost, and all
+/// that follows.
+void say(const std::string& text);
+
 /// The data, what was left out of it, and the settings that follow.
 std::string fit_summary(const std::string& train, const TrainingPoints& points,
                         const Settings& settings);

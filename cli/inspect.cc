@@ -10,6 +10,7 @@
 
 #include "base/edit_distance.h"
 #include "base/errors.h"
+#include "cli/data_options.h"
 #include "cli/inspect_report.h"
 #include "cli/model_points.h"
 #include "cli/verbs.h"
@@ -19,6 +20,7 @@ namespace {
 
 struct Options {
   std::string model, test, label;
+  DataOptions data;  // of the test points; the model decides what labels are
   bool has_label = false, json = false;
 };
 
@@ -98,7 +100,8 @@ void run(const Options& options, const Global& global) {
   Inspection inspection(options.model, model);
   if (!options.test.empty()) {
     inspection.test_file = options.test;
-    inspection.test = evaluate_on(read_test_points(options.test, {}, model, pool), model, context);
+    const auto points = read_test_points(options.test, options.data.read_options(), model, pool);
+    inspection.test = evaluate_on(points, model, context);
   }
   if (options.json) {
     print_json(inspection_json(inspection));
@@ -118,6 +121,7 @@ void add_inspect(CLI::App& app, const Global& global) {
   CLI::Option* test = verb->add_option("--test", options->test,
                                        "Points with their true labels: adds recall by frequency")
                           ->type_name("FILE");
+  options->data.add_format_to(*verb);
   verb->add_option("--label", options->label, "Show this label in place of the model")
       ->type_name("NAME")
       ->excludes(test)

@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/errors.h"
+#include "cli/number_range.h"
 #include "cli/verbs.h"
 
 namespace {
@@ -51,6 +52,14 @@ std::string usage_error(const CLI::App* app, const CLI::Error& error) {
   return fmt::format("elias: {}: see {} --help\n", error.what(), help);
 }
 
+// To the program and to each of its verbs, so that the help of each shows it.
+void add_threads(CLI::App& app, elias::cli::Global& global) {
+  app.add_option("--threads", global.threads, "Threads to use; 0 means all of the machine's")
+      ->check(elias::cli::number_range(0, 1024))
+      ->type_name("N");
+  for (CLI::App* verb : app.get_subcommands({})) add_threads(*verb, global);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Extreme multi-label classification: text in, ranked label names out.", "elias");
   app.set_version_flag("--version", "elias " ELIAS_VERSION);
@@ -58,8 +67,6 @@ int run(int argc, char** argv) {
   app.fallthrough();
   app.failure_message(usage_error);
   elias::cli::Global global;
-  app.add_option("--threads", global.threads, "Threads to use; 0 means all of the machine's")
-      ->check(CLI::Range(0, 1024));
   elias::cli::add_check(app, global);
   elias::cli::add_convert(app, global);
   elias::cli::add_evaluate(app, global);
@@ -70,6 +77,7 @@ int run(int argc, char** argv) {
   elias::cli::add_synth(app, global);
   elias::cli::add_tfidf(app, global);
   elias::cli::add_tokenize(app, global);
+  add_threads(app, global);
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments == std::vector<std::string>{"help"}) arguments = {"--help"};
   std::reverse(arguments.begin(), arguments.end());  // the order in which CLI11 takes them

@@ -12,7 +12,7 @@
 namespace elias::cli {
 
 /// Throws InputError if the points of `source` are texts where the model takes features, or the
-/// other way round.
+/// other way round, or if the file says that it has another number of features than the model.
 void check_points(const SourceInfo& source, const Model& model);
 
 /// N x V from texts or from features, whichever the model takes. Throws InputError if there are
@@ -27,7 +27,9 @@ struct TestPoints {
   Csr labels;        // N x the labels of `space`
 };
 
-TestPoints read_test_points(const std::string& path, const ReadOptions& reading, const Model& model,
+/// Throws InputError if they do not fit the model: other features, `reading` with another form of
+/// labels than it has, or no label that it knows.
+TestPoints read_test_points(const std::string& path, ReadOptions reading, const Model& model,
                             ThreadPool& pool);
 
 /// What the model knows of its training data.

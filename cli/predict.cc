@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "base/readable.h"
 #include "cli/model_points.h"
+#include "cli/number_range.h"
 #include "cli/prediction_writer.h"
 #include "cli/verbs.h"
 #include "data/io/line_reader.h"
@@ -83,6 +84,7 @@ class PredictRun {
     ReadOptions reading;
     reading.labels_ignored = true;
     reading.as_it_comes = is_interactive(options_.input);
+    if (model_.tfidf() != nullptr) reading.lines_argument = "--input-format lines";
     if (!options_.input_format.empty()) reading.format = format_from_name(options_.input_format);
     say_if_shortlist_is_shorter();
     const auto writer = create_predictions(options_.output, options_.format, model_);
@@ -156,7 +158,7 @@ void add_predict(CLI::App& app, const Global& global) {
                    "(default: told from the file)")
       ->type_name("NAME");
   verb->add_option("--k", options->k, "Labels a point")
-      ->check(CLI::Range(int64_t{1}, kMostLabels).description(""))
+      ->check(number_range(int64_t{1}, kMostLabels))
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--format", options->format,

@@ -58,7 +58,7 @@ class TsvLines : public LineWriter {
   TsvLines(const std::string& path, const Model& model) : LineWriter(path, model) {
     for (uint32_t label = 0; label < model.labels(); ++label) {
       const std::string name = model.label_name(label);
-      if (name.find_first_of(",\t") == std::string::npos) continue;
+      if (fits_into_tsv(name)) continue;
       throw InputError(
           "the name of label {}, {}, holds a comma or TAB, which tsv cannot: use --format jsonl",
           label, shown(name));
@@ -115,6 +115,10 @@ class NpzWriter : public PredictionWriter {
 };
 
 }  // namespace
+
+bool fits_into_tsv(std::string_view name) {
+  return name.find_first_of(",\t") == std::string_view::npos;
+}
 
 std::unique_ptr<PredictionWriter> create_predictions(const std::string& path,
                                                      const std::string& format,

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "data/csr.h"
 #include "model/model.h"
@@ -18,6 +19,9 @@ class PredictionWriter {
   virtual void flush() = 0;
   virtual void commit() = 0;
 };
+
+/// False of a label's name with a sign that tsv has a meaning for.
+bool fits_into_tsv(std::string_view name);
 
 /// `format` is tsv, jsonl or npz. Throws InputError if it cannot hold the model's label names.
 std::unique_ptr<PredictionWriter> create_predictions(const std::string& path,

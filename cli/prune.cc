@@ -9,7 +9,9 @@
 #include <memory>
 
 #include "base/errors.h"
+#include "cli/data_options.h"
 #include "cli/model_points.h"
+#include "cli/number_range.h"
 #include "cli/prune_report.h"
 #include "cli/verbs.h"
 #include "index/graph_analysis.h"
@@ -24,6 +26,7 @@ constexpr int64_t kMostEdges = 1'000'000'000;
 
 struct Options {
   std::string model, out, test;
+  DataOptions data;      // of the test points; the model decides what labels are
   float threshold = -1;  // below 0: not given
   int64_t top = 0;       // 0: not given
   bool overwrite = false;
@@ -42,6 +45,11 @@ void check_folder(const Options& options) {
   std::error_code ignored;
   if (fs::equivalent(options.out, options.model, ignored)) {
     throw InputError("{}: is the model itself: give --out another folder", options.out);
+  }
+  if (fs::equivalent(options.out, ".", ignored)) {
+    throw InputError(
+        "{}: is the folder you are in, whose place a new one takes: give another --out",
+        options.out);
   }
   if (fs::exists(fs::path(options.out) / "run", ignored)) {
     throw InputError("{}: holds a run of elias fit: give another --out", options.out);
@@ -85,7 +93,9 @@ void run(const Options& options, const Global& global) {
                      options.model);
   }
   std::optional<TestPoints> test;  // read first: a wrong file is an error before anything is made
-  if (!options.test.empty()) test = read_test_points(options.test, {}, model, pool);
+  if (!options.test.empty()) {
+    test = read_test_points(options.test, options.data.read_options(), model, pool);
+  }
 
   const LabelGraphView& graph = model.weights().graph;
   PrunedGraph pruned = options.top > 0 ? top_edges(graph, static_cast<size_t>(options.top))
@@ -111,16 +121,17 @@ void add_prune(CLI::App& app, const Global& global) {
   verb->add_option("DIR", options->model, "The model: the folder that 'elias fit' wrote")
       ->required();
   verb->add_option("--threshold", options->threshold, "Keep edges with a score above this")
-      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->check(number_range(0.0, 1.0))
       ->type_name("SCORE");
   verb->add_option("--top", options->top, "Keep this many of the strongest edges of each cluster")
-      ->check(CLI::Range(int64_t{1}, kMostEdges).description(""))
+      ->check(number_range(int64_t{1}, kMostEdges))
       ->type_name("N");
   verb->add_option("--out", options->out, "Folder of the smaller model")
       ->required()
       ->type_name("DIR");
   verb->add_option("--test", options->test, "Points with their true labels: figures before, after")
       ->type_name("FILE");
+  options->data.add_format_to(*verb);
   verb->add_flag("--overwrite", options->overwrite, "Replace a model in the folder of --out");
   verb->callback([options, &global] { run(*options, global); });
 }

@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/progress.h"
+#include "cli/number_range.h"
 #include "cli/verbs.h"
 #include "data/io/byte_sink.h"
 #include "data/point_writer.h"
@@ -78,10 +79,10 @@ void add_synth(CLI::App& app, const Global& global) {
       ->required()
       ->type_name("DIR");
   verb->add_option("--labels", settings.labels, "Labels; frequencies follow Zipf's law")
-      ->check(CLI::Range(uint64_t{2}, uint64_t{100'000'000}))
+      ->check(number_range(uint64_t{2}, uint64_t{100'000'000}))
       ->capture_default_str();
   verb->add_option("--points", settings.points, "Training points; a tenth as many for testing")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
+      ->check(number_range(uint64_t{1}, uint64_t{1} << 40))
       ->capture_default_str();
   verb->add_option("--seed", settings.seed, "The data is a function of it")->capture_default_str();
   verb->add_option("--labels-per-point", settings.labels_per_point, "Labels of a point, on average")

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/signals.h"
@@ -18,8 +19,8 @@
 namespace elias {
 namespace {
 
-// Paths of temporary files that exist now, in memory that a signal handler may read. A file that
-// finds no room here is written all the same; only a signal would leave it behind.
+// Paths of temporary files and folders that exist now, in memory that a signal handler may read. A
+// file that finds no room here is written all the same; only a signal would leave it behind.
 struct Registered {
   std::atomic<bool> taken{false}, ready{false};
   char path[PATH_MAX];
@@ -47,6 +48,9 @@ void forget_temporary(const std::string& path) {
 extern "C" void remove_temporary_files_and_stop(int signal) {
   for (const auto& entry : registry) {
     if (entry.ready) ::unlink(entry.path);
+  }
+  for (const auto& entry : registry) {
+    if (entry.ready) ::rmdir(entry.path);  // the folders, now that their files are gone
   }
   std::signal(signal, SIG_DFL);
   std::raise(signal);
@@ -130,6 +134,14 @@ void write_file(const std::string& path, std::string_view bytes) {
   AtomicFile file(path);
   file.write(bytes);
   file.commit();
+}
+
+TemporaryPaths::TemporaryPaths(std::vector<std::string> paths) : paths_(std::move(paths)) {
+  for (const auto& path : paths_) register_temporary(path);
+}
+
+TemporaryPaths::~TemporaryPaths() {
+  for (const auto& path : paths_) forget_temporary(path);
 }
 
 void remove_temporary_files_on_signals() { on_stop_signals(remove_temporary_files_and_stop); }

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace elias {
 
@@ -38,7 +39,19 @@ class AtomicFile {
 /// Writes `bytes` to `path` in one atomic step.
 void write_file(const std::string& path, std::string_view bytes);
 
-/// From now on a process that is told to stop (Ctrl-C, SIGTERM, SIGHUP) removes its temporary files
+/// While it lives, `paths` are temporary too: files, and folders that are empty without them.
+class TemporaryPaths {
+ public:
+  explicit TemporaryPaths(std::vector<std::string> paths);
+  ~TemporaryPaths();
+  TemporaryPaths(const TemporaryPaths&) = delete;
+  TemporaryPaths& operator=(const TemporaryPaths&) = delete;
+
+ private:
+  std::vector<std::string> paths_;
+};
+
+/// From now on a process that is told to stop (Ctrl-C, SIGTERM, SIGHUP) removes what is temporary
 /// first. For programs; a library leaves signals alone.
 void remove_temporary_files_on_signals();
 

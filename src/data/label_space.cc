@@ -29,6 +29,11 @@ LabelSpace LabelSpace::read(std::unique_ptr<ByteSource> source) {
   return space;
 }
 
+void LabelSpace::fix_form(LabelForm form, std::string owner) {
+  form_ = form;
+  form_owner_ = std::move(owner);
+}
+
 uint64_t LabelSpace::size() const { return std::max<uint64_t>(names_.size(), id_count_); }
 
 std::string LabelSpace::name(LabelId label) const {
@@ -48,6 +53,10 @@ LabelId LabelSpace::resolve_name(std::string_view name, const std::string& where
 
 void LabelSpace::require_ids(const std::string& file) {
   if (closed()) return;
+  if (form_ == LabelForm::kNames && !form_owner_.empty()) {
+    throw InputError("{}: holds label ids, but the labels of {} are names: give points with names",
+                     file, form_owner_);
+  }
   if (form_ == LabelForm::kNames) {
     throw InputError(
         "{}: holds label ids where the files before it hold names: say which id is "

@@ -33,6 +33,11 @@ class LabelSpace {
   LabelForm form() const { return form_; }
   void set_form(LabelForm form) { form_ = form; }
 
+  /// Says that `owner` ("the model") decided on the form: no file, and no option, can change it.
+  void fix_form(LabelForm form, std::string owner);
+  /// Empty unless the form is fixed.
+  const std::string& form_owner() const { return form_owner_; }
+
   /// True if names came from a label file.
   bool closed() const { return !path_.empty(); }
   const std::string& path() const { return path_; }
@@ -59,7 +64,7 @@ class LabelSpace {
   void cover_ids(uint64_t count);
 
  private:
-  std::string path_;
+  std::string path_, form_owner_;
   LabelForm form_ = LabelForm::kUnknown;
   StringTable names_;
   uint64_t id_count_ = 0;

@@ -8,11 +8,14 @@
 namespace elias {
 namespace {
 
+bool holds_numbers(Format format) { return format == Format::kSparse || format == Format::kMatrix; }
+
 Format format_of(LineReader& lines, const ReadOptions& options) {
   if (options.format) return *options.format;
   const auto found = find_format(lines.peek().bytes);
+  const bool plain = !found || (holds_numbers(*found) && !options.lines_argument.empty());
+  if (plain && options.labels_ignored) return Format::kLines;
   if (found) return *found;
-  if (options.labels_ignored) return Format::kLines;
   fail_format(lines.peek().bytes, lines.name(), "--format");
 }
 

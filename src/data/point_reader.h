@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -48,6 +49,9 @@ struct ReadOptions {
   /// For jobs that want no labels: those in the file are dropped, whatever they are, and it need
   /// have none: it may be the X of a pair, plain lines among them.
   bool labels_ignored = false;
+  /// For jobs that take texts alone, the argument that insists on plain lines ("--format lines"):
+  /// numbers are then guessed to be texts, not features, and errors of a guessed format name it.
+  std::string_view lines_argument = "";  // a literal
   /// Hands out lines as soon as they are there, one block at a time: for input that someone types,
   /// or a program writes who waits for the answer.
   bool as_it_comes = false;

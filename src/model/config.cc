@@ -156,9 +156,8 @@ ModelConfig parse_config(std::string_view text, const std::string& path) try {
   check_version(json, path);
   check_checksum(text, path);
   return from_json(json, path);
-} catch (const Json::exception& error) {
-  throw InputError("{}: is damaged, or not the config.json of a model ({}): copy the model again",
-                   path, error.what());
+} catch (const Json::exception&) {
+  throw InputError("{}: is damaged, or not the config.json of a model: copy the model again", path);
 }
 
 }  // namespace elias

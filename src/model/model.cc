@@ -17,12 +17,40 @@
 namespace elias {
 namespace {
 
+namespace fs = std::filesystem;
+
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 [[noreturn]] void fail_file(const std::string& path, std::string_view what) {
   throw InputError("{}: {}: copy the model again, or train it anew", path, what);
+}
+
+fs::file_type type_of(const fs::path& path) {
+  std::error_code ignored;
+  return fs::status(path, ignored).type();
+}
+
+// There is no config.json in `folder`: what is there instead?
+[[noreturn]] void fail_folder(const std::string& folder) {
+  const fs::file_type type = type_of(folder);
+  if (type == fs::file_type::not_found) {
+    throw InputError("{}: there is no such folder: give the one that 'elias fit' wrote", folder);
+  }
+  if (type != fs::file_type::directory) {
+    throw InputError("{}: is a file: give the folder that 'elias fit' wrote", folder);
+  }
+  if (type_of(fs::path(folder) / "run" / "lock") == fs::file_type::regular) {
+    throw InputError(
+        "{}: holds a run of elias fit that is not finished: give the same elias fit command again "
+        "to go on",
+        folder);
+  }
+  throw InputError(
+      "{}: has no config.json: it is not a model, or its writing was broken off; give the folder "
+      "that 'elias fit' wrote",
+      folder);
 }
 
 MappedFile open_verified(const std::string& path, const ModelFile& expected, ThreadPool& pool) {
@@ -83,20 +111,12 @@ struct Model::Parts {
     make_predictor();
   }
 
-  std::string path_of(const std::string& name) const {
-    return (std::filesystem::path(folder) / name).string();
-  }
+  std::string path_of(const std::string& name) const { return (fs::path(folder) / name).string(); }
 
   void load_config() {
     const std::string path = path_of("config.json");
-    std::error_code ignored;  // a path that cannot be looked at is told by MappedFile
-    if (std::filesystem::status(path, ignored).type() == std::filesystem::file_type::not_found) {
-      throw InputError(
-          "{}: has no config.json: it is not a model, or its writing was broken off; give the "
-          "folder that 'elias fit' wrote",
-          folder);
-    }
-    const MappedFile file(path);
+    if (type_of(path) == fs::file_type::not_found) fail_folder(folder);
+    const MappedFile file(path);  // a path that cannot be looked at is told here
     config = parse_config(text_of(file.bytes()), path);
     sizes.emplace_back("config.json", file.bytes().size());
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
@@ -253,7 +273,7 @@ std::optional<uint32_t> Model::find_label(std::string_view name) const {
 LabelSpace Model::label_space() const {
   LabelSpace space;
   if (!parts_->names) {
-    space.set_form(LabelForm::kIds);
+    space.fix_form(LabelForm::kIds, "the model");
     space.cover_ids(labels());
     return space;
   }
@@ -261,7 +281,7 @@ LabelSpace Model::label_space() const {
   if (parts_->config.naming == LabelNaming::kFile) {
     return LabelSpace::read(bytes_in_memory(names.text(), names.path()));
   }
-  space.set_form(LabelForm::kNames);
+  space.fix_form(LabelForm::kNames, "the model");
   for (uint32_t label = 0; label < labels(); ++label)
     space.resolve_name(names[label], names.path());
   return space;

@@ -10,7 +10,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <vector>
 
+#include "base/atomic_file.h"
 #include "base/errors.h"
 
 namespace elias {
@@ -38,25 +41,58 @@ bool holds_model_alone(const fs::path& folder) {
          is_config_of_model(folder / "config.json");
 }
 
-// A folder of no one else's while a model is written to it, at a name of its own: whatever is there
-// was left by a process that was killed.
+// A file of a model, or one that AtomicFile had begun for it: labels.txt.4711.tmp.
+bool is_left_by_writer(const fs::directory_entry& entry) {
+  fs::path name = entry.path().filename();
+  if (name.extension() == ".tmp") name = name.stem().stem();
+  return entry.is_regular_file() && is_model_file(name.string());
+}
+
+// Empties a folder that a killed process left; one of the same name with someone's own files stays.
+void clear_left(const std::string& folder) {
+  if (!std::all_of(fs::directory_iterator(folder), {}, is_left_by_writer)) {
+    throw InputError(
+        "{}: is in the way, and holds something else than a model: move it, or give another --out",
+        folder);
+  }
+  for (const auto& entry : fs::directory_iterator(folder)) fs::remove(entry);
+}
+
+std::vector<std::string> paths_of_model(const std::string& folder) {
+  std::vector<std::string> paths = {folder};
+  for (const auto name : kModelFiles) paths.push_back(fmt::format("{}/{}", folder, name));
+  return paths;
+}
+
+struct Descriptor {
+  int value;
+  ~Descriptor() {
+    if (value >= 0) ::close(value);
+  }
+};
+
+int open_made_folder(const std::string& path) {
+  fs::create_directories(path);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) fail_write(path, system_error_text());
+  return descriptor;
+}
+
+// A folder of no one else's while a model is written to it.
 class FolderBeside {
  public:
-  explicit FolderBeside(const std::string& target) : path_(target + ".elias-new") {
-    fs::create_directories(path_);
-    lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (lock_ < 0) fail_write(path_, system_error_text());
-    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      ::close(lock_);
+  explicit FolderBeside(const std::string& target)
+      : path_(target + ".elias-new"), lock_{open_made_folder(path_)} {
+    if (::flock(lock_.value, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       throw InputError("{}: another process is writing it: wait for it, or give another --out",
                        target);
     }
-    for (const auto& entry : fs::directory_iterator(path_)) fs::remove_all(entry);
+    clear_left(path_);
+    temporary_.emplace(paths_of_model(path_));
   }
   ~FolderBeside() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
-    ::close(lock_);
   }
   FolderBeside(const FolderBeside&) = delete;
   FolderBeside& operator=(const FolderBeside&) = delete;
@@ -64,15 +100,16 @@ class FolderBeside {
   const std::string& path() const { return path_; }
 
   // What was at the target is in this folder's place afterwards, and goes with it.
-  void put_at(const std::string& target) const {
+  void put_at(const std::string& target) {
+    temporary_.reset();  // a signal between two renames must not take the only model there is
     if (!fs::exists(target)) return fs::rename(path_, target);
     if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
       return;
     }
     // Some file systems cannot exchange two names.
     const std::string old = target + ".elias-old";
-    fs::remove_all(old);  // of a process that was killed here
-    fs::rename(target, old);
+    if (fs::exists(old)) clear_left(old);
+    fs::rename(target, old);  // in the place of an empty folder as well
     std::error_code failed;
     fs::rename(path_, target, failed);
     if (failed) {
@@ -84,7 +121,8 @@ class FolderBeside {
 
  private:
   std::string path_;
-  int lock_ = -1;
+  Descriptor lock_;
+  std::optional<TemporaryPaths> temporary_;
 };
 
 // With links followed, and without a slash at the end.
@@ -119,7 +157,7 @@ void require_room_for_model(const std::string& path, bool overwrite) try {
 void replace_model(const std::string& path,
                    const std::function<void(const std::string& folder)>& write) try {
   const std::string target = followed(path);
-  const FolderBeside beside(target);
+  FolderBeside beside(target);
   write(beside.path());
   beside.put_at(target);
 } catch (const fs::filesystem_error& error) {

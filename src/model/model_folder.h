@@ -23,7 +23,8 @@ void require_room_for_model(const std::string& path, bool overwrite);
 /// Calls write(folder) for a new folder beside `path`, and then puts it there in one step, in the
 /// place of a model if there is one. If that throws, or the process is killed, what was at `path`
 /// is there still (where a file system cannot exchange two names and the kill falls between two
-/// renames: as `path`.elias-old); what a killed process left beside it goes with the next call.
+/// renames: as `path`.elias-old); what a killed process left beside it goes with the next call, and
+/// what is not a model there is refused with an InputError.
 void replace_model(const std::string& path,
                    const std::function<void(const std::string& folder)>& write);
 

@@ -153,6 +153,15 @@ void TfidfFitter::count_chunk(const TextRows& texts, size_t begin, size_t end, C
   chunk.characters.group();
 }
 
+void TfidfFitter::fail_without_terms(double fewest, double most) const {
+  const bool limited = most < static_cast<double>(documents_);
+  throw InputError(
+      "no term is in at least {}{} of the {} texts: {}{}give texts with words of two letters or "
+      "more",
+      fewest, limited ? fmt::format(" and at most {}", most) : "", documents_,
+      fewest > 1 ? "lower min_df, or " : "", limited ? "raise max_df, or " : "");
+}
+
 std::unique_ptr<Tfidf::Owned> TfidfFitter::finish_part(const Part& part, NgramRange range) const {
   auto owned = std::make_unique<Tfidf::Owned>();
   const double fewest = as_count(options_.min_df, documents_);
@@ -165,12 +174,7 @@ std::unique_ptr<Tfidf::Owned> TfidfFitter::finish_part(const Part& part, NgramRa
     }
   }
   if (options_.max_features > 0) keep_most_frequent(kept, options_.max_features);
-  if (kept.empty() && range.any()) {
-    throw InputError(
-        "no term is in at least {} and at most {} of the {} texts: lower min_df, raise "
-        "max_df, or check that the texts are not empty",
-        fewest, std::min(most, static_cast<double>(documents_)), documents_);
-  }
+  if (kept.empty() && range.any()) fail_without_terms(fewest, most);
   sort_terms(kept, pool_);
   owned->offsets.push_back(0);
   for (const Kept& term : kept) {

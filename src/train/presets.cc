@@ -76,7 +76,7 @@ void set_preset(Settings& settings, const std::string& name) {
   const auto* preset = std::find_if(std::begin(kPresets), std::end(kPresets),
                                     [&](const Preset& one) { return one.name == name; });
   if (preset == std::end(kPresets)) {
-    throw InputError("--preset {}: there is none of that name: give one of {}, or none",
+    throw InputError("--preset {}: there is none of that name: give one of {}, or leave it out",
                      shown(name), fmt::join(preset_names(), ", "));
   }
   set_shared(settings);

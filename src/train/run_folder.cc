@@ -47,6 +47,7 @@ std::string first_difference(const ordered_json& there, const ordered_json& here
     if (!there.contains(name))
       return fmt::format("{} is {} here and not set there", name, value.dump());
     if (there[name] == value) continue;
+    if (name == "hash") return "texts, features or labels are not the same";
     return fmt::format("{} is {} there and {} here", name, there[name].dump(), value.dump());
   }
   return "";
@@ -216,9 +217,13 @@ void RunFolder::forget_run() const {
 std::optional<SafetensorsFile> RunFolder::checkpoint() const {
   const std::string path = in_run("checkpoint.safetensors");
   if (!exists(path)) return std::nullopt;
-  SafetensorsFile file(path);
-  file.verify_checksum();
-  return file;
+  try {
+    SafetensorsFile file(path);
+    file.verify_checksum();
+    return file;
+  } catch (const InputError& error) {
+    throw InputError("{}; --overwrite starts the run anew", error.what());
+  }
 }
 
 void RunFolder::save_checkpoint(const SafetensorsWriter& writer) {

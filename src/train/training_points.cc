@@ -48,7 +48,14 @@ Tfidf learn_words(const Dataset& train, uint64_t labels, Settings& settings, Thr
   options.sublinear_tf = settings.sublinear_tf;
   TfidfFitter fitter(options, pool);
   fitter.add(train.texts);
-  return fitter.finish();
+  try {
+    return fitter.finish();
+  } catch (const InputError& error) {
+    throw InputError(
+        "{}: {}; to learn from letters, set words_low=0, words_high=0, characters_low=1 and "
+        "characters_high=3",
+        train.info.name, error.what());
+  }
 }
 
 void require_alike(const Dataset& train, const Dataset& dev) {
@@ -88,12 +95,20 @@ void make_features(Dataset& train, Dataset* dev, Settings& settings, TrainingPoi
   }
 }
 
-std::vector<size_t> labelled_rows(const Csr& labels) {
+/// Takes the points without labels out; returns how many there were. Throws InputError if all are.
+uint64_t drop_unlabelled(Dataset& data) {
   std::vector<size_t> rows;
-  for (size_t i = 0; i < labels.rows(); ++i) {
-    if (labels.row(i).size() > 0) rows.push_back(i);
+  for (size_t i = 0; i < data.rows(); ++i) {
+    if (data.labels.row(i).size() > 0) rows.push_back(i);
   }
-  return rows;
+  if (rows.empty()) {
+    throw InputError("{}: no point has a label: give points with labels", data.info.name);
+  }
+  const uint64_t unlabelled = data.rows() - rows.size();
+  if (unlabelled == 0) return 0;
+  data.features = select_rows(data.features, rows);
+  data.labels = select_rows(data.labels, rows);
+  return unlabelled;
 }
 
 /// A target is a probability: more than fully relevant counts as fully.
@@ -111,11 +126,11 @@ DataSizes sizes_of(const Csr& features, const Csr& labels) {
 }
 
 void require_labels(const TrainingPoints& points, const std::string& name) {
-  if (points.sizes.points == 0) {
-    throw InputError("{}: no point has a label: give points with labels", name);
-  }
   if (points.sizes.labels < 2) {
-    throw InputError("{}: has one label alone: there is nothing to choose from", name);
+    throw InputError(
+        "{}: has one label alone: there is nothing to choose from: give points of two labels or "
+        "more",
+        name);
   }
 }
 
@@ -179,12 +194,12 @@ TrainingPoints read_training_points(const TrainingFiles& files, LabelSpace label
   points.fingerprint = fingerprint_of(train, dev ? &*dev : nullptr, points.labels);
   make_features(train, dev ? &*dev : nullptr, settings, points, pool);
 
+  points.unlabelled = drop_unlabelled(train);
+  if (dev) points.unlabelled_dev = drop_unlabelled(*dev);
+
   TrainingData& data = points.data;
-  const auto rows = labelled_rows(train.labels);
-  points.unlabelled = train.rows() - rows.size();
-  data.features =
-      points.unlabelled > 0 ? select_rows(train.features, rows) : std::move(train.features);
-  data.labels = points.unlabelled > 0 ? select_rows(train.labels, rows) : std::move(train.labels);
+  data.features = std::move(train.features);
+  data.labels = std::move(train.labels);
   data.labels.cols = points.labels.size();  // the second file may have brought more
   clamp_relevances(data.labels);
   points.sizes = sizes_of(data.features, data.labels);

@@ -37,6 +37,7 @@ struct TrainingPoints {
   DataSizes sizes;                     // of the points with labels, held-out ones included
   std::vector<uint64_t> label_counts;  // [L], of the same points
   uint64_t unlabelled = 0;             // points of `train` left out
+  uint64_t unlabelled_dev = 0;         // points of `dev` left out
   uint64_t unknown_features = 0;       // entries of `dev` beyond the features of `train`, left out
 };
 

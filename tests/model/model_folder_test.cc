@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -81,6 +82,35 @@ TEST(ModelFolder, AFailureOrAKillLeavesTheOldOne) {
                std::runtime_error);
   EXPECT_EQ(text_of(folder / "m/encoder.safetensors"), "old");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(ModelFolder, AFolderOfSomethingElseBesideItIsLeftAlone) {
+  TemporaryFolder folder;
+  write_model_to(folder / "m.elias-new", "half");
+  write_file(folder / "m.elias-new/labels.txt.4711.tmp", "half");
+  replace_model(folder / "m", [](const std::string& beside) { write_model_to(beside, "first"); });
+  for (const char* name : {"notes.txt", "notes.txt.4711.tmp"}) {
+    fs::create_directory(folder / "m.elias-new");
+    write_file(folder / "m.elias-new" + ("/" + std::string(name)), "mine");
+    EXPECT_THAT([&] { replace_model(folder / "m", [](const std::string&) {}); },
+                ThrowsMessage<InputError>(HasSubstr("m.elias-new: is in the way")));
+    EXPECT_EQ(text_of(folder / "m.elias-new" + ("/" + std::string(name))), "mine");
+    fs::remove_all(folder / "m.elias-new");
+  }
+  EXPECT_EQ(text_of(folder / "m/encoder.safetensors"), "first");
+}
+
+TEST(ModelFolder, ASignalLeavesNothingBeside) {
+  TemporaryFolder folder;
+  EXPECT_EXIT(replace_model(folder / "m",
+                            [](const std::string& beside) {
+                              remove_temporary_files_on_signals();
+                              write_model_to(beside, "half");
+                              const AtomicFile begun(beside + "/labels.txt");
+                              std::raise(SIGTERM);
+                            }),
+              testing::KilledBySignal(SIGTERM), "");
+  EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
 TEST(ModelFolder, OneProcessAtATime) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/atomic_file.h"
 #include "base/hash.h"
 #include "tests/model/tiny_model.h"
 #include "tests/temporary_folder.h"
@@ -207,7 +208,12 @@ TEST_F(ModelTest, NamesThatAreNotALineAreRefusedBeforeAnythingIsWritten) {
 }
 
 TEST_F(ModelTest, WhatIsNoModelIsRefusedWithASentence) {
-  expect_refused(folder("nothing"), HasSubstr("has no config.json"));
+  expect_refused(folder("nothing"), HasSubstr("nothing: there is no such folder"));
+  fs::create_directories(folder("begun/run"));
+  expect_refused(folder("begun"), HasSubstr("begun: has no config.json"));
+  write_file(folder("begun/run/lock"), "");
+  expect_refused(folder("begun"), HasSubstr("give the same elias fit command again"));
+  expect_refused(folder("begun/run/lock"), HasSubstr("is a file: give the folder"));
   const TinyModel tiny({});
   write_model(folder("m"), parts_of(tiny), LabelStorage::kFloat32);
   const std::string path = folder("m/config.json");
@@ -224,7 +230,7 @@ TEST_F(ModelTest, WhatIsNoModelIsRefusedWithASentence) {
   with("\"beam\": 3", "\"beam\": 2");
   expect_refused(folder("m"), HasSubstr("config.json: is damaged or was edited"));
   with("{", "");
-  expect_refused(folder("m"), HasSubstr("config.json: is damaged"));
+  expect_refused(folder("m"), HasSubstr("config.json: is damaged, or not the config.json of"));
   replace_content(path, good);
   EXPECT_EQ(Model::load(folder("m"), context_).labels(), 40U);
 }

@@ -159,7 +159,7 @@ TEST(TopKThreadsTest, SameBitsAtAnyThreadCount) {
       const auto row = reference::top_k<float>(scores.span<float>().subspan(n * L, L), k);
       expected.insert(expected.end(), row.begin(), row.end());
     }
-    expect_same_bits_at_any_thread_count([&](const Context& context) {
+    expect_same_bits_at_any_thread_count([&, N = N](const Context& context) {
       std::vector<Tensor> results;
       results.emplace_back(Shape{N, k}, DType::kFloat32);
       results.emplace_back(Shape{N, k}, DType::kInt32);

@@ -93,12 +93,13 @@ TEST_F(TrainingPointsTest, PointsWithoutLabelsAreLeftOut) {
   EXPECT_EQ(points.sizes.points, 10);
   EXPECT_EQ(points.data.labels.rows() + points.data.held_out_labels.rows(), 10);
   EXPECT_THAT(refusal("\tone\n\ttwo\n"), HasSubstr("no point has a label"));
+  EXPECT_THAT(refusal(texts(10), "\tcommon\n"), HasSubstr("no point has a label"));
   EXPECT_THAT(refusal("a\tone\na\ttwo\n"), HasSubstr("one label alone"));
 }
 
 TEST_F(TrainingPointsTest, ADevFileTakesThePlaceOfHeldOutPoints) {
   settings_.held_out = 5;
-  const TrainingPoints points = read(texts(10), "c\tunknown words\na\tcommon\n");
+  const TrainingPoints points = read(texts(10), "c\tunknown words\n\tno label\na\tcommon\n");
   EXPECT_EQ(settings_.held_out, 0);
   EXPECT_EQ(points.data.labels.rows(), 10);
   EXPECT_EQ(points.data.held_out_labels.rows(), 2);
@@ -106,6 +107,7 @@ TEST_F(TrainingPointsTest, ADevFileTakesThePlaceOfHeldOutPoints) {
   EXPECT_EQ(points.data.labels.cols, 3);
   EXPECT_EQ(points.label_counts[2], 0);
   EXPECT_EQ(points.data.held_out_features.row(0).size(), 0);
+  EXPECT_EQ(points.unlabelled_dev, 1);
 }
 
 TEST_F(TrainingPointsTest, FilesMustFitTogether) {

@@ -45,12 +45,21 @@ void BlockParser::add_label(ParsedBlock& out, std::string_view label, float valu
   const char* p = label.data();
   uint64_t id = 0;
   if (!parse_integer(p, label.data() + label.size(), id) || p != label.data() + label.size()) {
-    throw InputError(
-        "{}: label {} is not an id (0, 1, 2, ...) as labels of this file are: mend it, or use "
-        "--label-form names",
-        at(line), shown(label));
+    fail_no_id(label, line);
   }
   add_label_id(out, id, value, line);
+}
+
+void BlockParser::fail_no_id(std::string_view label, uint64_t line) const {
+  if (!rules_.label_form_owner.empty()) {
+    throw InputError(
+        "{}: label {} is not an id (0, 1, 2, ...) as the labels of {} are: give points with ids",
+        at(line), shown(label), rules_.label_form_owner);
+  }
+  throw InputError(
+      "{}: label {} is not an id (0, 1, 2, ...) as labels of this file are: mend it, or use "
+      "--label-form names",
+      at(line), shown(label));
 }
 
 void BlockParser::add_label_id(ParsedBlock& out, uint64_t id, float value, uint64_t line) const {
@@ -67,10 +76,8 @@ void BlockParser::add_label_id(ParsedBlock& out, uint64_t id, float value, uint6
 void BlockParser::fail_label(uint64_t id, uint64_t line) const {
   if (rules_.label_limit_source.empty()) {
     throw InputError(
-        "{}: label id {} is too large: ids run from 0 to the number of labels - 1; use "
-        "--label-form "
-        "names if it is a name",
-        at(line), id);
+        "{}: label id {} is too large: ids run from 0 to the number of labels - 1{}", at(line), id,
+        rules_.label_form_owner.empty() ? "; use --label-form names if it is a name" : "");
   }
   throw InputError("{}: label {} is beyond the {} labels of {} (ids start at 0): mend one of them",
                    at(line), id, rules_.label_limit, rules_.label_limit_source);
@@ -91,6 +98,11 @@ void BlockParser::add_label_name(ParsedBlock& out, std::string_view name, float 
   }
   out.points.labels.columns.push_back(index);
   out.points.labels.values.push_back(value);
+}
+
+std::string BlockParser::or_plain_lines() const {
+  if (rules_.lines_argument.empty()) return "";
+  return fmt::format("; for plain texts, one a line, use {}", rules_.lines_argument);
 }
 
 void BlockParser::add_text(ParsedBlock& out, std::string_view text, uint64_t line) const {

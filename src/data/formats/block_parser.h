@@ -25,10 +25,12 @@ struct ParseRules {
   ReadOptions::Values values = ReadOptions::Values::kRelevance;
   uint64_t label_limit = kLabelIdLimit;  // ids must be below
   std::string label_limit_source;        // who says so: "the header", a label file; or empty
+  std::string label_form_owner;          // who decided between ids and names; or empty: the file
   uint64_t feature_limit = kFeatureIdLimit;
   bool feature_limit_from_header = false;
   bool text_optional = false;   // predictions need none
   bool labels_ignored = false;  // as in ReadOptions
+  std::string lines_argument;   // likewise; empty where it would not help
 };
 
 struct ParsedBlock {
@@ -68,12 +70,16 @@ class BlockParser {
     out.points.features.values.push_back(value);
   }
 
+  /// What to say of a line that is not of the guessed format: it may be a plain text.
+  std::string or_plain_lines() const;
+
   std::string at(uint64_t line) const { return place(rules_.name, line); }
 
  private:
   void finish_features(PointBatch& points, uint64_t line) const;
   /// Throws InputError unless `value` may be a label's value.
   void check_label_value(float value, std::string_view label, uint64_t line) const;
+  [[noreturn]] void fail_no_id(std::string_view label, uint64_t line) const;
   [[noreturn]] void fail_label(uint64_t id, uint64_t line) const;
   [[noreturn]] void fail_feature(uint64_t id, uint64_t line) const;
 

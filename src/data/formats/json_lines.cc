@@ -171,8 +171,9 @@ class JsonLinesParser : public BlockParser {
     Record record;
     RecordBuilder builder(record);
     if (!nlohmann::json::sax_parse(row, &builder)) {
-      throw InputError("{}: {}: write one object a line, {{\"text\": \"...\", \"labels\": [...]}}",
-                       at(line), builder.problem());
+      throw InputError(
+          "{}: {}: write one object a line, {{\"text\": \"...\", \"labels\": [...]}}{}", at(line),
+          builder.problem(), or_plain_lines());
     }
     const bool scored = rules().values == ReadOptions::Values::kScore;
     if (!record.has_labels && !rules().labels_ignored) {
@@ -194,7 +195,8 @@ class JsonLinesParser : public BlockParser {
     }
     const auto text = text_of(record);
     if (!text && !rules().text_optional) {
-      throw InputError("{}: the object has no \"text\" and no \"title\": add one", at(line));
+      throw InputError("{}: the object has no \"text\" and no \"title\": add one{}", at(line),
+                       or_plain_lines());
     }
     out.points.texts.add(text.value_or(""));
   }
@@ -206,10 +208,9 @@ class JsonLinesParser : public BlockParser {
     }
     const uint64_t id = std::get<uint64_t>(label);
     if (out.form == LabelForm::kNames) {
-      throw InputError(
-          "{}: label {} is a number where labels are names: put it in quotes, or use "
-          "--label-form ids",
-          at(line), id);
+      throw InputError("{}: label {} is a number where labels are names: put it in quotes{}",
+                       at(line), id,
+                       rules().label_form_owner.empty() ? ", or use --label-form ids" : "");
     }
     add_label_id(out, id, value, line);
   }

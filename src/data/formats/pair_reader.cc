@@ -97,6 +97,7 @@ Format format_of_x(std::string_view sample, const ReadOptions& options) {
     return *wanted;
   }
   if (is_zip(sample)) return Format::kNpz;
+  if (!options.lines_argument.empty()) return Format::kLines;
   return header_of(sample, 2) || looks_like_matrix(sample) ? Format::kMatrix : Format::kLines;
 }
 

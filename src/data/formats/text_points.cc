@@ -41,6 +41,9 @@ ParseRules rules_for(const SourceInfo& info, const ReadOptions& options, LabelSp
   rules.values = options.values;
   rules.text_optional = options.values == ReadOptions::Values::kScore;
   rules.labels_ignored = options.labels_ignored;
+  rules.label_form_owner = labels.form_owner();
+  // Lines without labels are a format of their own where no labels are wanted.
+  if (!options.format && options.labels_ignored) rules.lines_argument = options.lines_argument;
   if (labels.closed()) {
     rules.label_limit = labels.size();
     rules.label_limit_source = labels.path();

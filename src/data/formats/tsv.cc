@@ -15,10 +15,10 @@ class TsvParser : public BlockParser {
   void parse_line(std::string_view row, uint64_t line, ParsedBlock& out) const override {
     const size_t tab = row.find('\t');
     if (tab == std::string_view::npos && !rules().text_optional) {
-      throw InputError("{}: no TAB between labels and text in {}: write label,label<TAB>text",
-                       at(line), shown(row));
+      throw InputError("{}: no TAB between labels and text in {}: write label,label<TAB>text{}",
+                       at(line), shown(row), or_plain_lines());
     }
-    add_labels(out, row.substr(0, tab), line);
+    if (!rules().labels_ignored) add_labels(out, row.substr(0, tab), line);
     add_text(out, tab == std::string_view::npos ? "" : row.substr(tab + 1), line);
   }
 

@@ -48,6 +48,7 @@ class TrainingPointsTest : public testing::Test {
 };
 
 TEST_F(TrainingPointsTest, TextsBecomeFeaturesAndSomeAreHeldOut) {
+  settings_.characters_high = 0;
   const TrainingPoints points = read(texts(40));
   ASSERT_TRUE(points.tfidf);
   EXPECT_EQ(points.tfidf->documents(), 40);
@@ -99,6 +100,7 @@ TEST_F(TrainingPointsTest, PointsWithoutLabelsAreLeftOut) {
 
 TEST_F(TrainingPointsTest, ADevFileTakesThePlaceOfHeldOutPoints) {
   settings_.held_out = 5;
+  settings_.characters_high = 0;
   const TrainingPoints points = read(texts(10), "c\tunknown words\n\tno label\na\tcommon\n");
   EXPECT_EQ(settings_.held_out, 0);
   EXPECT_EQ(points.data.labels.rows(), 10);

@@ -153,7 +153,9 @@ void TfidfFitter::count_chunk(const TextRows& texts, size_t begin, size_t end, C
   chunk.characters.group();
 }
 
-void TfidfFitter::fail_without_terms(double fewest, double most) const {
+void TfidfFitter::fail_without_terms() const {
+  const double fewest = as_count(options_.min_df, documents_);
+  const double most = as_count(options_.max_df, documents_);
   const bool limited = most < static_cast<double>(documents_);
   throw InputError(
       "no term is in at least {}{} of the {} texts: {}{}give texts with words of two letters or "
@@ -162,7 +164,7 @@ void TfidfFitter::fail_without_terms(double fewest, double most) const {
       fewest > 1 ? "lower min_df, or " : "", limited ? "raise max_df, or " : "");
 }
 
-std::unique_ptr<Tfidf::Owned> TfidfFitter::finish_part(const Part& part, NgramRange range) const {
+std::unique_ptr<Tfidf::Owned> TfidfFitter::finish_part(const Part& part) const {
   auto owned = std::make_unique<Tfidf::Owned>();
   const double fewest = as_count(options_.min_df, documents_);
   const double most = as_count(options_.max_df, documents_);
@@ -174,7 +176,6 @@ std::unique_ptr<Tfidf::Owned> TfidfFitter::finish_part(const Part& part, NgramRa
     }
   }
   if (options_.max_features > 0) keep_most_frequent(kept, options_.max_features);
-  if (kept.empty() && range.any()) fail_without_terms(fewest, most);
   sort_terms(kept, pool_);
   owned->offsets.push_back(0);
   for (const Kept& term : kept) {
@@ -192,12 +193,13 @@ Tfidf TfidfFitter::finish() {
   if (documents_ == 0) throw InputError("there are no texts to learn a vocabulary from");
   Tfidf result(options_);
   result.documents_ = documents_;
-  result.owned_.push_back(finish_part(*words_, options_.words));
+  result.owned_.push_back(finish_part(*words_));
   words_.reset();
-  result.owned_.push_back(finish_part(*characters_, options_.characters));
+  result.owned_.push_back(finish_part(*characters_));
   characters_.reset();
   result.words_ = result.owned_[0]->part();
   result.characters_ = result.owned_[1]->part();
+  if (result.features() == 0) fail_without_terms();
   ELIAS_ASSERT(result.features() < TermTable::kNone);
   return result;
 }

@@ -29,8 +29,8 @@ class TfidfFitter {
   struct Part;
   struct Chunk;
   void count_chunk(const TextRows& texts, size_t begin, size_t end, Chunk& chunk) const;
-  [[noreturn]] void fail_without_terms(double fewest, double most) const;
-  std::unique_ptr<Tfidf::Owned> finish_part(const Part& part, NgramRange range) const;
+  [[noreturn]] void fail_without_terms() const;
+  std::unique_ptr<Tfidf::Owned> finish_part(const Part& part) const;
 
   TfidfOptions options_;
   Analyser analyser_;

@@ -51,10 +51,8 @@ Tfidf learn_words(const Dataset& train, uint64_t labels, Settings& settings, Thr
   try {
     return fitter.finish();
   } catch (const InputError& error) {
-    throw InputError(
-        "{}: {}; to learn from letters, set words_low=0, words_high=0, characters_low=1 and "
-        "characters_high=3",
-        train.info.name, error.what());
+    throw InputError("{}: {}; to learn from letters, set characters_low=1 and characters_high=3",
+                     train.info.name, error.what());
   }
 }
 

@@ -21,7 +21,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("elias")
     parser.add_argument("--labels", type=int, default=1_000_000)
-    parser.add_argument("--points", type=int, default=1_000_000)
+    parser.add_argument("--points", type=int, default=200_000)
     parser.add_argument("--keep", help="work in this folder, and leave the data there")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:

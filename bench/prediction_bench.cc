@@ -15,10 +15,9 @@
 #include "bench/roofline.h"
 #include "data/point_reader.h"
 #include "encoder/word_dropout.h"
+#include "index/beam.h"
 #include "index/search.h"
 #include "model/model.h"
-#include "ops/lookup/top_k.h"
-#include "ops/rows/softmax_clamp.h"
 
 namespace elias::bench {
 namespace {
@@ -48,7 +47,7 @@ class SearchAlone {
     const PackedBag packed = pack_bag(context, weights.encoder, Precision::kFloat32);
     const PackedWeights clusters =
         pack_weights(context, weights.cluster_weights, PackedFor::kForward, Precision::kFloat32);
-    const int64_t b = model.search().beam;
+    Beam beam(model.search().beam, model.search().alpha);
     for (size_t begin = 0; begin < features.rows(); begin += kPointsPerPass) {
       const auto end = std::min(features.rows(), begin + static_cast<size_t>(kPointsPerPass));
       std::vector<uint32_t> points(end - begin);
@@ -57,17 +56,11 @@ class SearchAlone {
       gather_bags(features, points, 0, 0, 0, bags, context.pool());
       BagActivations activations;
       encode_bags(context, weights.encoder, packed, bags.view(), std::nullopt, activations);
-      const auto n = static_cast<int64_t>(points.size());
-      Tensor logits({n, clusters.outer()}, DType::kFloat32), log_sums({n}, DType::kFloat32);
-      Tensor values({n, b}, DType::kFloat32), best({n, b}, DType::kInt32);
-      linear(context, activations.phi(), clusters, weights.cluster_bias, Activation::kNone, logits);
-      top_k(context, logits, values, best);
-      softmax_clamp(context, logits, model.search().alpha, logits, log_sums);
-      for (int64_t place = 0; place < n * b; ++place) {
-        const int32_t cluster = best.span<int32_t>()[place];
-        clusters_.push_back(cluster);
-        cluster_scores_.push_back(logits.span<float>()[place / b * clusters.outer() + cluster]);
-      }
+      beam.find(context, clusters, weights.cluster_bias, activations.phi());
+      const auto found = beam.clusters().span<int32_t>();
+      const auto scores = beam.scores().span<float>();
+      clusters_.insert(clusters_.end(), found.begin(), found.end());
+      cluster_scores_.insert(cluster_scores_.end(), scores.begin(), scores.end());
     }
   }
 

@@ -1,5 +1,7 @@
 #include "base/machine_memory.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -31,6 +33,12 @@ MachineMemory machine_memory() {
   memory.total = std::min(memory.total, limit);
   memory.available = std::min(memory.available, limit);
   return memory;
+}
+
+void return_freed_memory() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
 }
 
 }  // namespace elias

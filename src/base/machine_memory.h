@@ -1,4 +1,4 @@
-// How much memory the machine has for this process.
+// The memory the machine has for this process.
 #pragma once
 
 #include <cstdint>
@@ -12,5 +12,9 @@ struct MachineMemory {
 
 /// Zeros where the system does not say.
 MachineMemory machine_memory();
+
+/// Gives memory that was freed back to the system. After much reading the allocator holds on to
+/// what was read, in pieces too small for tensors.
+void return_freed_memory();
 
 }  // namespace elias

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "index/beam.h"
 #include "index/search.h"
 #include "model/label_scores.h"
 #include "model/predictor.h"
@@ -29,17 +30,14 @@ class ShortlistSearch {
             const RankedLabels& ranked);
 
  private:
-  void score_clusters(const Context& context, const SearchWeights& weights, ConstTensorView phi);
   size_t list_labels(std::span<const uint8_t> allowed, std::span<const int32_t> listed);
 
   SearchSettings settings_;
+  Beam beam_;
   LabelSearch search_;
-  Tensor cluster_scores_;               // [n, C]
-  Tensor log_sums_;                     // [n]
-  Tensor best_scores_, best_clusters_;  // [n, b]
-  std::vector<int32_t> labels_;         // [K]
-  std::vector<float> yhat_, z_;         // [K]
-  std::vector<ScoredLabel> scored_;     // [K]
+  std::vector<int32_t> labels_;      // [K]
+  std::vector<float> yhat_, z_;      // [K]
+  std::vector<ScoredLabel> scored_;  // [K]
 };
 
 }  // namespace elias

@@ -101,8 +101,8 @@ class Phases {
         labels_ * width_ * (by_blocks() ? whole : by_rows + rounded));
     if (has_index()) {
       add(estimate, "clusters", clusters_ * width_ * whole);
-      // What a thread's search knows of each label.
-      add(estimate, "search", threads_ * labels_ * 28);
+      // What a thread's search knows of each label, one of training and one of evaluation.
+      add(estimate, "search", threads_ * labels_ * 56);
     }
     add(estimate, "a batch", batch_bytes() + std::min(batch_bytes(), kKeptBlocks));
     return estimate;

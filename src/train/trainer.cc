@@ -14,10 +14,9 @@
 
 #include "base/errors.h"
 #include "index/balanced_clusters.h"
+#include "index/beam.h"
 #include "index/graph_builder.h"
 #include "index/label_centroids.h"
-#include "ops/lookup/top_k.h"
-#include "ops/rows/softmax_clamp.h"
 #include "train/held_out.h"
 #include "train/network.h"
 #include "train/optimiser.h"
@@ -144,9 +143,8 @@ void Trainer::begin_stage() {
 // phi_sums [L, D], or none: by words alone.
 void Trainer::cluster(Tensor phi_sums) {
   const int depth = std::countr_zero(static_cast<uint64_t>(settings_.clusters));
-  const LabelCentroids centroids =
-      label_centroids(data_.labels, std::move(phi_sums), data_.features, kTermsPerLabel,
-                      context_.pool());
+  const LabelCentroids centroids = label_centroids(data_.labels, std::move(phi_sums),
+                                                   data_.features, kTermsPerLabel, context_.pool());
   cluster_of_ =
       balanced_clusters(centroids, {.depth = depth, .seed = settings_.seed}, context_.pool());
   network_.set_partition(context_, cluster_of_, settings_.clusters);
@@ -183,23 +181,12 @@ void Trainer::build_graph() {
   const ConstTensorView w = std::as_const(network_.cluster_weights()).weights();
   const ConstTensorView bias = std::as_const(network_.cluster_bias()).weights();
   const int64_t C = w.rows();
-  const int64_t b = std::min(settings_.beam, C);
   const PackedWeights packed = pack_weights(context_, w, PackedFor::kForward, Precision::kFloat32);
+  Beam beam(std::min(settings_.beam, C), settings_.alpha);
   GraphBuilder builder(cluster_of_, C, context_.pool());
   for_encoded_points([&](int64_t begin, ConstTensorView phi) {
-    const int64_t n = phi.rows();
-    Tensor logits({n, C}, DType::kFloat32);
-    Tensor scores({n, C}, DType::kFloat32);
-    Tensor log_sums({n}, DType::kFloat32);
-    Tensor values({n, b}, DType::kFloat32);
-    Tensor best({n, b}, DType::kInt32);
-    linear(context_, phi, packed, bias, Activation::kNone, logits);
-    softmax_clamp(context_, logits, settings_.alpha, scores, log_sums);
-    top_k(context_, logits, values, best);  // clamped scores are all equal
-    for (int64_t i = 0; i < n * b; ++i) {
-      values.span<float>()[i] = scores.span<float>()[i / b * C + best.span<int32_t>()[i]];
-    }
-    builder.add(data_.labels, static_cast<size_t>(begin), best, values);
+    beam.find(context_, packed, bias, phi);
+    builder.add(data_.labels, static_cast<size_t>(begin), beam.clusters(), beam.scores());
   });
   BuiltGraph built =
       builder.finish({.most_edges = settings_.edges, .kept_clusters = settings_.kept_clusters});
@@ -217,8 +204,10 @@ Outcome Trainer::run_stage() {
     position_.batch = 0;
   }
   if (last_stage()) return Outcome::kFinished;
-  save();  // what the next stage stands on takes long to build, and cannot be saved half-way
-  return hooks_.stop() ? Outcome::kStopped : Outcome::kFinished;
+  // What the next stage stands on takes long to build, and cannot be saved half-way.
+  const bool stop = hooks_.stop();
+  if (stop || hooks_.checkpoint_due()) save();
+  return stop ? Outcome::kStopped : Outcome::kFinished;
 }
 
 Outcome Trainer::run_epoch(int64_t steps) {

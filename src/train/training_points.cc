@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/hash.h"
+#include "base/machine_memory.h"
 #include "base/random.h"
 #include "text/tfidf_fitter.h"
 
@@ -211,6 +212,7 @@ TrainingPoints read_training_points(const TrainingFiles& files, LabelSpace label
   } else {
     hold_out(settings, points);
   }
+  return_freed_memory();  // texts and the counts of their terms
   return points;
 }
 

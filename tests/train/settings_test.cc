@@ -431,7 +431,7 @@ TEST_F(MemoryEstimateTest, WeightsAreCountedByTheWayTheyAreStepped) {
   ASSERT_GT(part("label graph"), 0U);
   EXPECT_EQ(part("embedding table"), kFeatures * kWidth * 16);
   EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 18);  // by rows: no gradient, but a copy
-  EXPECT_EQ(part("search"), kThreads * kLabels * 28);
+  EXPECT_EQ(part("search"), kThreads * kLabels * 56);
   settings_.logit_loss = LogitLoss::kAll;
   EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 20);
   settings_.average_from = 1;

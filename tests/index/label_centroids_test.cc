@@ -150,6 +150,13 @@ TEST(LabelCentroids, OfEqualTermsTheLowerColumnsStay) {
   EXPECT_THAT(columns_of(5), ElementsAre(1, 2, 5, 7, 8));
 }
 
+TEST(LabelCentroids, LargeTermsStayWhateverTheirSign) {
+  const Csr labels = csr_of(1, {{{0, 1}}});
+  const Csr bow = csr_of(4, {{{0, 1}, {1, -5}, {2, 2}, {3, -1}}});
+  ThreadPool pool(1);
+  EXPECT_THAT(centroids_of(labels, {}, bow, 2, pool).sparse.columns, ElementsAre(1, 2));
+}
+
 TEST(LabelCentroids, WithoutPointsOrFeaturesALabelIsZero) {
   // Label 0 has no point, label 1 one without features, label 2 one of relevance 0.
   const Csr labels = csr_of(4, {{{1, 1}}, {{2, 0}, {3, 1}}});

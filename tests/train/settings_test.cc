@@ -329,6 +329,16 @@ TEST(Settings, TheFeaturesOfFewLabelsAreForAWideVector) {
   }
 }
 
+TEST(Settings, PointsOfManyLabelsAreSearchedWider) {
+  const auto resolved = [](double labels_per_point) {
+    Settings settings;
+    resolve(settings, {50'000, 40'000, labels_per_point, 10'000, 50});
+    return std::pair(settings.beam, settings.shortlist);
+  };
+  EXPECT_EQ(resolved(20), std::pair(int64_t{20}, int64_t{1000}));
+  EXPECT_EQ(resolved(200), std::pair(int64_t{200}, int64_t{4000}));
+}
+
 TEST(Settings, MoreLabelsNeverHaveFewerClusters) {
   int64_t fewest = 1;
   for (int64_t labels = 2; labels < 20'000; ++labels) {

@@ -49,6 +49,28 @@ TEST(StepAccumulationTest, NothingIsLeftForTheNextStage) {
   }
 }
 
+// The rate of four batches a step, taken in each of them, is halved.
+TEST(StepAccumulationTest, RowsOfLabelsStepAtOnceAtTheRateOverItsRoot) {
+  ThreadPool pool(1);
+  const Context context(pool);
+  const Case& own = *std::ranges::find(cases(), "GraphByRows", &Case::name);
+  const auto moves_with = [&](int64_t accumulation) {
+    World world(context, own, settings_of(own));
+    EXPECT_FALSE(world.network().labels_by_blocks());
+    world.set_accumulation(accumulation);
+    std::vector<double> moves = world.weights().label_weights;
+    world.run({.step = 1, .steps = 8, .stream = kPosition.stream});
+    const std::vector<double> after = world.weights().label_weights;
+    for (size_t i = 0; i < moves.size(); ++i) moves[i] = after[i] - moves[i];
+    return moves;
+  };
+  const std::vector<double> once = moves_with(1), fourth = moves_with(4);
+  ASSERT_GT(largest(once), 0);
+  for (size_t i = 0; i < once.size(); ++i) {
+    ASSERT_NEAR(fourth[i], once[i] / 2, 1e-3 * largest(once));
+  }
+}
+
 // A stage of four steps, or two of two: the same if the schedule is one.
 TEST(StepScheduleTest, OneScheduleGoesOnOverStages) {
   ThreadPool pool(1);

@@ -10,4 +10,7 @@ pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 find_path(HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
 if(ELIAS_TESTS)
   find_package(GTest REQUIRED)
+  # The reference that sparse classifiers are held to.
+  find_path(LIBLINEAR_INCLUDE_DIR linear.h REQUIRED)
+  find_library(LIBLINEAR_LIBRARY linear REQUIRED)
 endif()

@@ -64,6 +64,26 @@ Csr select_rows(const Csr& matrix, std::span<const size_t> rows) {
   return selected;
 }
 
+Csr transposed(const Csr& matrix) {
+  Csr turned;
+  turned.cols = matrix.rows();
+  turned.offsets.assign(matrix.cols + 1, 0);
+  for (const uint32_t column : matrix.columns) ++turned.offsets[column + 1];
+  std::partial_sum(turned.offsets.begin(), turned.offsets.end(), turned.offsets.begin());
+  turned.columns.resize(matrix.nonzeros());
+  turned.values.resize(matrix.nonzeros());
+  std::vector<uint64_t> next(turned.offsets.begin(), turned.offsets.end() - 1);
+  for (size_t i = 0; i < matrix.rows(); ++i) {
+    const CsrRow row = matrix.row(i);
+    for (size_t j = 0; j < row.size(); ++j) {
+      const uint64_t place = next[row.columns[j]]++;
+      turned.columns[place] = static_cast<uint32_t>(i);
+      turned.values[place] = row.values[j];
+    }
+  }
+  return turned;
+}
+
 void scale_rows_to_unit_length(Csr& matrix) {
   for (size_t i = 0; i < matrix.rows(); ++i) {
     const std::span row(matrix.values.data() + matrix.offsets[i], matrix.row(i).size());

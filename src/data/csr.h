@@ -45,6 +45,9 @@ std::vector<uint64_t> column_counts(const Csr& matrix);
 /// The given rows, in the given order.
 Csr select_rows(const Csr& matrix, std::span<const size_t> rows);
 
+/// Rows for columns; the entries of a row rise.
+Csr transposed(const Csr& matrix);
+
 /// Divides every row by its Euclidean length, but for rows of zeros.
 void scale_rows_to_unit_length(Csr& matrix);
 

@@ -10,7 +10,7 @@
 #include "base/errors.h"
 #include "base/random.h"
 #include "index/node_splitter.h"
-#include "index/scratch_pool.h"
+#include "base/scratch_pool.h"
 
 namespace elias {
 namespace {

@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "base/errors.h"
-#include "index/scratch_pool.h"
+#include "base/scratch_pool.h"
 
 namespace elias {
 namespace {
@@ -18,26 +18,6 @@ namespace {
 constexpr size_t kLabelsPerChunk = 64;
 constexpr size_t kPointsPerChunk = 1024;
 constexpr size_t kColumnsPerChunk = 64;
-
-Csr transposed(const Csr& matrix) {
-  Csr turned;
-  turned.cols = matrix.rows();
-  turned.offsets.assign(matrix.cols + 1, 0);
-  for (const uint32_t column : matrix.columns) ++turned.offsets[column + 1];
-  std::partial_sum(turned.offsets.begin(), turned.offsets.end(), turned.offsets.begin());
-  turned.columns.resize(matrix.nonzeros());
-  turned.values.resize(matrix.nonzeros());
-  std::vector<uint64_t> next(turned.offsets.begin(), turned.offsets.end() - 1);
-  for (size_t i = 0; i < matrix.rows(); ++i) {
-    const CsrRow row = matrix.row(i);
-    for (size_t j = 0; j < row.size(); ++j) {
-      const uint64_t place = next[row.columns[j]]++;
-      turned.columns[place] = static_cast<uint32_t>(i);
-      turned.values[place] = row.values[j];
-    }
-  }
-  return turned;
-}
 
 std::span<const float> row_of(ConstTensorView matrix, size_t i) {
   return {matrix.data<float>() + static_cast<int64_t>(i) * matrix.stride(),

@@ -1,40 +1,12 @@
 // Many points on all threads: each takes a chunk of points and does it alone.
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
+#include "base/scratch_pool.h"
 #include "model/predictor.h"
 
 namespace elias {
 namespace {
-
-// Rooms that are not in use; as many are made as threads work at once.
-class SpareStates {
- public:
-  explicit SpareStates(const Predictor& predictor) : predictor_(predictor) {}
-
-  std::unique_ptr<Predictor::State> take() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!spare_.empty()) {
-        std::unique_ptr<Predictor::State> state = std::move(spare_.back());
-        spare_.pop_back();
-        return state;
-      }
-    }
-    return predictor_.make_state();
-  }
-
-  void give_back(std::unique_ptr<Predictor::State> state) {
-    const std::lock_guard lock(mutex_);
-    spare_.push_back(std::move(state));
-  }
-
- private:
-  const Predictor& predictor_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Predictor::State>> spare_;
-};
 
 Csr rows_of(const RankedLabels& ranked, size_t rows, size_t k, uint64_t L) {
   Csr matrix;
@@ -61,16 +33,16 @@ Csr predict_all(const Context& context, const Predictor& predictor, const Csr& f
   const auto places = static_cast<size_t>(std::min(k, predictor.labels()));
   std::vector<int32_t> labels(rows * places);
   std::vector<float> scores(rows * places);
-  SpareStates states(predictor);
+  ScratchPool<Predictor::State> states([&] { return predictor.make_state(); });
   const size_t grain = std::clamp<size_t>(rows / kChunks, 1, kMostPoints);
   context.pool().for_chunks(rows, grain, [&](size_t, size_t begin, size_t end) {
-    std::unique_ptr<Predictor::State> state = states.take();
     const auto part = [&](auto& all) {
       return std::span(all).subspan(begin * places, (end - begin) * places);
     };
-    predictor.predict(context, features, begin, end, static_cast<int64_t>(places), allowed, *state,
-                      {part(labels), part(scores)});
-    states.give_back(std::move(state));
+    states.with([&](Predictor::State& state) {
+      predictor.predict(context, features, begin, end, static_cast<int64_t>(places), allowed, state,
+                        {part(labels), part(scores)});
+    });
   });
   return rows_of({labels, scores}, rows, places, static_cast<uint64_t>(predictor.labels()));
 }

@@ -7,7 +7,7 @@
 
 #include "ops/rows/convert.h"
 #include "tests/head/label_losses_reference.h"
-#include "tests/index/sparse.h"
+#include "tests/data/sparse.h"
 #include "tests/ops/backends.h"
 #include "tests/ops/numbers.h"
 #include "tests/ops/row_gradients.h"

@@ -8,7 +8,7 @@
 
 #include "base/errors.h"
 #include "index/node_splitter.h"
-#include "tests/index/sparse.h"
+#include "tests/data/sparse.h"
 #include "tests/ops/numbers.h"
 
 namespace elias {

@@ -9,7 +9,7 @@
 #include "ops/rows/softmax_clamp.h"
 #include "tests/index/graphs.h"
 #include "tests/index/search_reference.h"
-#include "tests/index/sparse.h"
+#include "tests/data/sparse.h"
 #include "tests/ops/backends.h"
 #include "tests/ops/numbers.h"
 #include "tests/ops/softmax_clamp_reference.h"

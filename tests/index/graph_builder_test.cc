@@ -7,7 +7,7 @@
 
 #include "base/errors.h"
 #include "index/cluster_mass.h"
-#include "tests/index/sparse.h"
+#include "tests/data/sparse.h"
 #include "tests/ops/numbers.h"
 
 namespace elias {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/errors.h"
-#include "tests/index/sparse.h"
+#include "tests/data/sparse.h"
 #include "tests/ops/numbers.h"
 
 namespace elias {

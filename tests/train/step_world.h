@@ -12,7 +12,7 @@
 #include "ops/rows/dropout.h"
 #include "ops/rows/softmax_clamp.h"
 #include "tests/index/graphs.h"
-#include "tests/index/sparse.h"
+#include "tests/data/sparse.h"
 #include "tests/ops/numbers.h"
 #include "tests/temporary_folder.h"
 #include "tests/train/step_reference.h"

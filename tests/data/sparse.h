@@ -1,4 +1,4 @@
-// Small sparse matrices for the tests of the index.
+// Small sparse matrices for tests.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,97 @@
+// A sparse linear classifier for every label, to put the labels that a search found in a better
+// order (ELIAS, section 3.5).
+//
+// A label's classifier learns from all its points and from those that the search finds it for
+// without its being true: these are what it will have to tell apart. The score of a label is
+//
+//   q = exp(-max(0, 1 - m)^3)  (squared hinge) or  sigmoid(m)  (logistic),  m = w_l . x + b_l
+//
+// Work and memory follow the features of these points: there is no vector of all features a label.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "data/csr.h"
+#include "ops/isa.h"
+#include "ranker/dual_descent.h"
+
+namespace elias {
+
+struct RankerOptions {
+  DescentOptions descent{};
+  WeightCut cut{};
+  uint64_t seed = 0;
+};
+
+/// The classifiers wherever they lie, by rows.
+struct SparseRankerView {
+  std::span<const int64_t> offsets;    // [L + 1]: the weights of label l are [l, l + 1)
+  std::span<const uint32_t> features;  // [E], rising within a label
+  std::span<const float> weights;      // [E]
+  std::span<const float> bias;         // [L]
+
+  int64_t labels() const { return static_cast<int64_t>(bias.size()); }
+  explicit operator bool() const { return !bias.empty(); }
+};
+
+/// Classifiers of the labels [0, bias.size()).
+struct SparseRanker {
+  std::vector<int64_t> offsets{0};
+  std::vector<uint32_t> features;
+  std::vector<float> weights;
+  std::vector<float> bias;
+
+  SparseRankerView view() const { return {offsets, features, weights, bias}; }
+};
+
+/// Throws InputError, with the name of the file, if the classifiers cannot be of L labels and V
+/// features.
+void check_sparse_ranker(const SparseRankerView& ranker, int64_t labels, int64_t features,
+                         const std::string& name, ThreadPool& pool);
+
+class RankerTrainer {
+ public:
+  /// `features` [N x V], `labels` [N x L] and `found` [N x L], the labels that the search finds for
+  /// each point; the first must outlive the trainer.
+  RankerTrainer(const Csr& features, const Csr& labels, const Csr& found,
+                const RankerOptions& options, Isa isa);
+
+  int64_t labels() const { return static_cast<int64_t>(true_points_.rows()); }
+  /// Pairs of a point and a label that the labels [0, end) learn from: a measure of the work.
+  uint64_t pairs_below(int64_t end) const;
+  /// Adds the classifiers of the labels up to `end` to those that are there.
+  void extend(SparseRanker& ranker, int64_t end, ThreadPool& pool) const;
+
+ private:
+  struct Room;
+  void learn(size_t label, Room& room) const;
+
+  const Csr& features_;
+  RankerOptions options_;
+  Isa isa_;
+  std::vector<float> squared_lengths_;  // [N]
+  Csr true_points_, found_points_;      // [L x N]
+};
+
+/// The margins of labels for one point at a time. One thread's room.
+class RankerQuery {
+ public:
+  RankerQuery(int64_t features, Isa isa);
+
+  /// m of each label for the point.
+  void margins(const SparseRankerView& ranker, const CsrRow& point, std::span<const int32_t> labels,
+               std::span<float> margins);
+
+ private:
+  SparseLoops loops_;
+  std::vector<float> point_;  // [V]; zeros between points
+};
+
+/// q of a margin.
+float ranker_score(RankerLoss loss, float margin);
+
+}  // namespace elias

@@ -9,7 +9,6 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -21,12 +20,14 @@
 #include "base/errors.h"
 #include "base/json_log.h"
 #include "base/signals.h"
+#include "base/stopwatch.h"
 #include "cli/data_options.h"
 #include "cli/fit_report.h"
 #include "cli/number_range.h"
 #include "cli/prediction_writer.h"
 #include "cli/verbs.h"
 #include "model/model.h"
+#include "train/ranker_stage.h"
 #include "train/run_folder.h"
 #include "train/trainer.h"
 #include "train/training_points.h"
@@ -35,7 +36,6 @@ namespace elias::cli {
 namespace {
 
 using nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
 
 constexpr const char* kExamples = R"(Examples:
   elias fit --train trn.tsv --out model
@@ -143,29 +143,52 @@ void write_candidate(const std::string& folder, const Candidate& candidate,
   write_model(folder, parts, storage);
 }
 
-Outcome train_in(RunFolder& folder, const Options& options, const Settings& settings,
-                 const TrainingPoints& points, const Context& context) {
-  const auto storage = options.store == "bf16" ? LabelStorage::kBFloat16 : LabelStorage::kFloat32;
-  auto checkpoint = folder.checkpoint();
-  JsonLog log(folder.log_path());
-  FitDisplay display;
-  auto last_checkpoint = Clock::now();
-
+/// All that a run tells, asks and saves. What it is made with must outlive it.
+TrainingHooks hooks_for(RunFolder& folder, const Options& options, JsonLog& log,
+                        FitDisplay& display) {
   TrainingHooks hooks;
+  const auto last_checkpoint = std::make_shared<Stopwatch>();
   hooks.stop = [] { return stop_signal != 0; };
   hooks.progress = [&](const TrainingProgress& progress) { display.progress(progress); };
   hooks.log = [&](const std::string& event, const ordered_json& fields) {
     log.write(event, fields);
     display.event(event, fields);
   };
-  hooks.checkpoint_due = [&] {
-    return Clock::now() - last_checkpoint >=
-           std::chrono::duration<double, std::ratio<60>>(options.checkpoint_minutes);
+  hooks.checkpoint_due = [&options, last_checkpoint] {
+    return last_checkpoint->seconds() >= 60 * options.checkpoint_minutes;
   };
-  hooks.checkpoint = [&](const SafetensorsWriter& writer) {
+  hooks.checkpoint = [&folder, last_checkpoint](const SafetensorsWriter& writer) {
     folder.save_checkpoint(writer);
-    last_checkpoint = Clock::now();
+    *last_checkpoint = Stopwatch();
   };
+  return hooks;
+}
+
+/// Adds a ranker to the model of a run whose training is finished.
+Outcome rank_in(RunFolder& folder, const Settings& settings, const TrainingPoints& points,
+                const Context& context, const TrainingHooks& hooks) {
+  const Model model = Model::load(folder.best(), context);
+  if (model.ranker() != nullptr) return Outcome::kFinished;  // killed just before the end
+  auto checkpoint = folder.checkpoint();
+  if (checkpoint && !is_ranker_checkpoint(*checkpoint)) checkpoint.reset();
+  const auto learned = train_ranker(context, settings, points.data, model, hooks, checkpoint);
+  if (!learned) return Outcome::kStopped;
+  const RankerPart ranker = learned->part(settings, model.label_counts());
+  ModelParts parts = parts_of(model, points.labels);
+  parts.ranker = &ranker;
+  folder.replace_best([&](const std::string& best) {
+    write_model(best, parts, LabelStorage::kFloat32);  // classifiers as they are
+  });
+  return Outcome::kFinished;
+}
+
+Outcome train_in(RunFolder& folder, const Options& options, const Settings& settings,
+                 const TrainingPoints& points, const Context& context) {
+  const auto storage = options.store == "bf16" ? LabelStorage::kBFloat16 : LabelStorage::kFloat32;
+  auto checkpoint = folder.checkpoint();
+  JsonLog log(folder.log_path());
+  FitDisplay training, ranking;
+  TrainingHooks hooks = hooks_for(folder, options, log, training);
   hooks.keep = [&](const Candidate& candidate) {
     folder.replace_best([&](const std::string& best) {
       write_candidate(best, candidate, points, settings, storage);
@@ -173,7 +196,13 @@ Outcome train_in(RunFolder& folder, const Options& options, const Settings& sett
   };
   log.write(checkpoint ? "resume" : "start", {{"settings", to_json(settings)}});
   on_stop_signals(ask_to_stop);
-  const Outcome outcome = train(context, settings, points.data, hooks, std::move(checkpoint));
+  Outcome outcome = Outcome::kFinished;
+  if (!checkpoint || !is_ranker_checkpoint(*checkpoint)) {
+    outcome = train(context, settings, points.data, hooks, std::move(checkpoint));
+  }
+  if (outcome == Outcome::kFinished && settings.ranker != RankerChoice::kOff) {
+    outcome = rank_in(folder, settings, points, context, hooks_for(folder, options, log, ranking));
+  }
   remove_temporary_files_on_signals();
   log.write(outcome == Outcome::kFinished ? "finished" : "stopped", ordered_json::object());
   return outcome;

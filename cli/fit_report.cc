@@ -27,10 +27,6 @@ std::string time_text(double seconds) {
                       : fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// The settings that bring a part of the estimate down.
 std::string remedy(const std::string& part, const Settings& settings) {
   if (part == "embedding table") {
@@ -113,7 +109,7 @@ std::string memory_line(const MemoryEstimate& estimate, const Settings& settings
 void FitDisplay::progress(const TrainingProgress& progress) {
   const bool first = run_.stage.empty();
   if (first || epoch_.stage != progress.stage || epoch_.epoch != progress.epoch) {
-    epoch_ = {Clock::now(), progress.stage, progress.epoch, progress.point, progress.share};
+    epoch_ = {Stopwatch(), progress.stage, progress.epoch, progress.point, progress.share};
     if (first) run_ = epoch_;
   }
   if (!line_.due()) return;
@@ -125,17 +121,22 @@ void FitDisplay::progress(const TrainingProgress& progress) {
   }
   if (progress.loss > 0) text += fmt::format("  loss {:.4g}", progress.loss);
   const auto done = static_cast<double>(progress.point - epoch_.point);
-  if (done > 0)
-    text += fmt::format("  {} points/s", short_count(done / seconds_since(epoch_.time)));
+  if (done > 0) text += fmt::format("  {} points/s", short_count(done / epoch_.time.seconds()));
   const double share = progress.share - run_.share;
   if (share > 0) {
-    text += fmt::format("  {} left",
-                        time_text(seconds_since(run_.time) * (1 - progress.share) / share));
+    text += fmt::format("  {} left", time_text(run_.time.seconds() * (1 - progress.share) / share));
   }
   line_.draw(text);
 }
 
 void FitDisplay::event(const std::string& event, const nlohmann::ordered_json& fields) {
+  if (event == "ranker") {
+    line_.wipe();
+    say(fmt::format("ranker  {} from {} in {}\n",
+                    counted(fields.value("weights", uint64_t{0}), "weight"),
+                    counted(fields.value("pairs", uint64_t{0}), "pair"),
+                    time_text(fields.value("seconds", 0.0))));
+  }
   if (event != "epoch") return;
   std::string text =
       fmt::format("{}  epoch {}/{}  loss {:.4g}", fields.value("stage", ""),

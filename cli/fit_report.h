@@ -1,12 +1,12 @@
 // What `elias fit` says: what it found and will do, how far it is, and what came of it.
 #pragma once
 
-#include <chrono>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "base/machine_memory.h"
 #include "base/progress.h"
+#include "base/stopwatch.h"
 #include "metrics/evaluate.h"
 #include "train/settings.h"
 #include "train/trainer.h"
@@ -27,7 +27,8 @@ std::string fit_summary(const std::string& train, const TrainingPoints& points,
 std::string memory_line(const MemoryEstimate& estimate, const Settings& settings,
                         const MachineMemory& memory);
 
-/// The line on the terminal, and one on standard output at the end of each epoch.
+/// The line on the terminal, and one on standard output at the end of each epoch and of the
+/// ranker's training.
 class FitDisplay {
  public:
   void progress(const TrainingProgress& progress);
@@ -36,10 +37,9 @@ class FitDisplay {
   void event(const std::string& event, const nlohmann::ordered_json& fields);
 
  private:
-  using Clock = std::chrono::steady_clock;
   /// A moment from which speed and the time left are reckoned.
   struct Mark {
-    Clock::time_point time;
+    Stopwatch time;
     std::string stage;
     int64_t epoch = 0, point = 0;
     double share = 0;

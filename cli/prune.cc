@@ -67,19 +67,10 @@ void check_options(const Options& options) {
 
 void write_pruned(const Model& model, const PrunedGraph& pruned, const std::string& folder) {
   const LabelSpace labels = model.label_space();
-  ModelParts parts{.method = model.method(),
-                   .search = model.search(),
-                   .weights = model.weights(),
-                   .tfidf = model.tfidf(),
-                   .labels = &labels,
-                   .label_counts = model.label_counts(),
-                   .stage1_clusters = model.stage1_clusters(),
-                   .points = model.points(),
-                   .training = model.training()};
+  ModelParts parts = parts_of(model, labels);
   parts.weights.graph = pruned.view();
-  const bool halves = model.weights().label_weights.dtype() == DType::kBFloat16;
   replace_model(folder, [&](const std::string& beside) {
-    write_model(beside, parts, halves ? LabelStorage::kBFloat16 : LabelStorage::kFloat32);
+    write_model(beside, parts, LabelStorage::kFloat32);  // as they are
   });
 }
 

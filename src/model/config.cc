@@ -58,6 +58,33 @@ float real(const Json& json, const char* key, const std::string& path) {
                    shown(value.dump()));
 }
 
+/// The value of an enumeration by its name.
+template <typename Enum, size_t N>
+Enum named(const Json& json, const char* key, const std::array<std::string_view, N>& names,
+           const std::string& path) {
+  const auto name = json.at(key).get<std::string>();
+  const auto* const found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<Enum>(found - names.begin());
+  throw InputError("{}: \"{}\" is {}, which is not known here: update elias", path, key,
+                   shown(name));
+}
+
+RankerConfig ranker_from(const Json& json, const std::string& path) {
+  return {.input = {.parts = named<RankerParts>(json, "input", kRankerPartsNames, path),
+                    .most_words = whole(json, "words", path)},
+          .top = whole(json, "top", path),
+          .loss = named<RankerLoss>(json, "loss", kRankerLossNames, path),
+          .mix = named<MixKind>(json, "mix", kMixNames, path)};
+}
+
+Json to_json(const RankerConfig& ranker) {
+  return {{"input", kRankerPartsNames[static_cast<size_t>(ranker.input.parts)]},
+          {"words", ranker.input.most_words},
+          {"top", ranker.top},
+          {"loss", kRankerLossNames[static_cast<size_t>(ranker.loss)]},
+          {"mix", kMixNames[static_cast<size_t>(ranker.mix)]}};
+}
+
 void check_version(const Json& json, const std::string& path) {
   if (json.at("format").get<std::string>() != kFormat) {
     throw InputError("{}: holds {}, not {}: give the folder that 'elias fit' wrote", path,
@@ -92,9 +119,7 @@ ModelConfig from_json(const Json& json, const std::string& path) {
   config.clusters = whole(sizes, "clusters", path);
   config.labels = whole(sizes, "labels", path);
   config.points = static_cast<uint64_t>(whole(sizes, "points", path));
-  const auto* const naming =
-      std::find(kNamings.begin(), kNamings.end(), json.at("label_naming").get<std::string>());
-  config.naming = static_cast<LabelNaming>(naming - kNamings.begin());
+  config.naming = named<LabelNaming>(json, "label_naming", kNamings, path);
   if (config.has_index()) {
     const Json& search = json.at("search");
     config.search = {.alpha = real(search, "alpha", path),
@@ -102,6 +127,7 @@ ModelConfig from_json(const Json& json, const std::string& path) {
                      .shortlist = whole(search, "shortlist", path),
                      .gamma = real(search, "gamma", path)};
   }
+  if (json.contains("ranker")) config.ranker = ranker_from(json.at("ranker"), path);
   config.training = json.at("training");
   for (const auto& [name, file] : json.at("files").items()) {
     config.files.push_back({name, static_cast<uint64_t>(whole(file, "bytes", path)),
@@ -111,7 +137,6 @@ ModelConfig from_json(const Json& json, const std::string& path) {
     return is_model_file(file.name) && file.name != kModelFiles.back();
   };
   const bool known = (config.method == "elias" || config.method == "ova") &&
-                     naming != kNamings.end() &&
                      std::all_of(config.files.begin(), config.files.end(), known_file);
   if (!known) {
     throw InputError("{}: describes a model of a kind that is not known here: update elias", path);
@@ -139,6 +164,7 @@ std::string config_text(const ModelConfig& config) {
                       {"shortlist", config.search.shortlist},
                       {"gamma", shortest(config.search.gamma)}};
   }
+  if (config.ranker) json["ranker"] = to_json(*config.ranker);
   json["training"] = config.training;
   json["files"] = Json::object();
   for (const ModelFile& file : config.files) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,13 +25,22 @@ struct ModelFile {
   std::string checksum;
 };
 
+/// What is not in the ranker's tensors.
+struct RankerConfig {
+  RankerInputOptions input;
+  int64_t top = 0;
+  RankerLoss loss{};
+  MixKind mix{};
+};
+
 struct ModelConfig {
   std::string method;                                                     // "elias" or "ova"
   int64_t features = 0, width = 0, layers = 0, clusters = 0, labels = 0;  // V, D, -, C, L
   uint64_t points = 0;                                                    // of training
   LabelNaming naming = LabelNaming::kIds;
-  SearchSettings search;            // of method "elias"
-  nlohmann::ordered_json training;  // the resolved settings of the run
+  SearchSettings search;               // of method "elias"
+  std::optional<RankerConfig> ranker;  // none: there is no ranker.safetensors
+  nlohmann::ordered_json training;     // the resolved settings of the run
   std::vector<ModelFile> files;
 
   bool has_index() const { return method == "elias"; }

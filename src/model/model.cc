@@ -13,6 +13,7 @@
 #include "model/config.h"
 #include "model/file_checksum.h"
 #include "model/label_names.h"
+#include "model/ranker_file.h"
 
 namespace elias {
 namespace {
@@ -106,6 +107,7 @@ struct Model::Parts {
     load_encoder();
     load_classifiers();
     load_index();
+    load_ranker();
     load_features();
     load_names();
     make_predictor();
@@ -200,6 +202,14 @@ struct Model::Parts {
     check_graph(weights.graph, file.name(), context.pool());
   }
 
+  void load_ranker() {
+    if (!config.ranker) return;
+    ranker = read_ranker(open_tensors("ranker.safetensors"), *config.ranker);
+    ranker->label_counts = label_counts;
+    check_ranker(*ranker, config.features, config.width, config.labels,
+                 path_of("ranker.safetensors"), context.pool());
+  }
+
   void load_features() {
     if (config.find("features.safetensors") == nullptr) return;
     tfidf.emplace(Tfidf::load(open_tensors("features.safetensors")));
@@ -215,7 +225,7 @@ struct Model::Parts {
   }
 
   void make_predictor() try {
-    predictor.emplace(context, weights, config.search);
+    predictor.emplace(context, weights, config.search, ranker);
   } catch (const InputError& error) {
     fail_file(folder, error.what());
   }
@@ -228,6 +238,7 @@ struct Model::Parts {
   PredictorWeights weights;
   std::span<const uint64_t> label_counts;
   std::span<const int32_t> stage1_clusters;
+  std::optional<RankerPart> ranker;
   std::optional<Tfidf> tfidf;
   std::optional<LabelNames> names;
   std::optional<Predictor> predictor;
@@ -245,6 +256,7 @@ const std::string& Model::method() const { return parts_->config.method; }
 const SearchSettings& Model::search() const { return parts_->config.search; }
 const PredictorWeights& Model::weights() const { return parts_->weights; }
 const Predictor& Model::predictor() const { return *parts_->predictor; }
+const RankerPart* Model::ranker() const { return parts_->ranker ? &*parts_->ranker : nullptr; }
 const nlohmann::ordered_json& Model::training() const { return parts_->config.training; }
 uint64_t Model::points() const { return parts_->config.points; }
 uint64_t Model::features() const { return static_cast<uint64_t>(parts_->config.features); }

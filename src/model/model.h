@@ -7,6 +7,7 @@
 //   index.safetensors        clusters.{weights,bias}, graph.{offsets,labels,scores}; label_counts,
 //                            stage1_clusters
 //   classifiers.safetensors  weights (float32 or bfloat16) and bias of the labels
+//   ranker.safetensors       the sparse ranker and the mix of scores; absent if there is none
 //   labels.txt               names, one a line; absent if labels have ids only
 //
 // docs/file-format.md is the promise. Files are mapped, not read; every byte is verified at load.
@@ -32,13 +33,19 @@ struct ModelParts {
   std::string method;  // "elias" or "ova"
   SearchSettings search;
   PredictorWeights weights;
-  const Tfidf* tfidf = nullptr;  // none: points come with their own features
+  const RankerPart* ranker = nullptr;  // none: scores are those of the search
+  const Tfidf* tfidf = nullptr;        // none: points come with their own features
   const LabelSpace* labels = nullptr;
   std::span<const uint64_t> label_counts;    // [L] training points of each label
   std::span<const int32_t> stage1_clusters;  // [L] or empty
   uint64_t points = 0;                       // of training
   nlohmann::ordered_json training;           // the resolved settings of the run
 };
+
+class Model;
+/// The parts of a model, to write it again with others in their place; `labels` is its
+/// label_space().
+ModelParts parts_of(const Model& model, const LabelSpace& labels);
 
 enum class LabelStorage : uint8_t { kFloat32, kBFloat16 };
 
@@ -61,6 +68,8 @@ class Model {
   const SearchSettings& search() const;
   const PredictorWeights& weights() const;
   const Predictor& predictor() const;
+  /// Null if there is none.
+  const RankerPart* ranker() const;
   const nlohmann::ordered_json& training() const;
   uint64_t points() const;
   uint64_t features() const;  // V

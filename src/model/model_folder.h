@@ -10,9 +10,9 @@ namespace elias {
 
 /// All files that a model can have (model/model.h); the last, without which a folder is no model,
 /// is written last.
-inline constexpr std::array<std::string_view, 6> kModelFiles = {
-    "features.safetensors",    "encoder.safetensors", "index.safetensors",
-    "classifiers.safetensors", "labels.txt",          "config.json"};
+inline constexpr std::array<std::string_view, 7> kModelFiles = {
+    "features.safetensors", "encoder.safetensors", "index.safetensors", "classifiers.safetensors",
+    "ranker.safetensors",   "labels.txt",          "config.json"};
 
 bool is_model_file(std::string_view name);
 

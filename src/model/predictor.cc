@@ -1,10 +1,13 @@
 // Points go through in chunks, so that the room for one does not grow with the number of points.
 #include "model/predictor.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "model/exact_scan.h"
 #include "model/shortlist_search.h"
@@ -83,6 +86,10 @@ struct Predictor::Parts {
   SearchSettings settings;
   PackedBag encoder;
   std::optional<SearchWeights> search;  // none: exact one-vs-all
+  std::optional<RankerPart> ranker;     // none: scores are those of the search
+
+  int64_t features() const { return weights.encoder.table.rows(); }  // V
+  int64_t width() const { return weights.encoder.table.width(); }    // D
 };
 
 // What a state is: everything that a prediction writes to.
@@ -90,6 +97,9 @@ class Predictor::Room : public Predictor::State {
  public:
   explicit Room(const Parts& parts) {
     if (parts.search) search_.emplace(parts.isa, parts.weights, parts.settings);
+    if (parts.ranker) {
+      reranker_.emplace(*parts.ranker, parts.features(), parts.width(), parts.isa);
+    }
   }
 
   /// phi of the rows [begin, end), at most kChunk of them.
@@ -118,15 +128,43 @@ class Predictor::Room : public Predictor::State {
     scan_.rank(context, parts.weights, phi, k, allowed, listed, ranked);
   }
 
+  /// The same with a ranker, which is asked about more labels than are wanted.
+  void rerank(const Context& context, const Parts& parts, ConstTensorView phi, int64_t k,
+              std::span<const uint8_t> allowed, std::span<const int32_t> listed,
+              const Csr& features, size_t begin, const RankedLabels& ranked) {
+    const auto wanted = static_cast<size_t>(k);
+    const int64_t most = parts.weights.label_weights.rows();
+    const int64_t asked = std::max(k, std::min(parts.ranker->top, most));
+    const auto places = static_cast<size_t>(asked);
+    const auto points = static_cast<size_t>(phi.rows());
+    labels_.resize(points * places);
+    scores_.resize(points * places);
+    rank(context, parts, phi, asked, allowed, listed, {labels_, scores_});
+    for (size_t i = 0; i < points; ++i) {
+      const auto labels = std::span(labels_).subspan(i * places, places);
+      const auto scores = std::span(scores_).subspan(i * places, places);
+      const auto* vector = phi.data<float>() + static_cast<int64_t>(i) * phi.stride();
+      reranker_->rank(*parts.ranker, features.row(begin + i),
+                      {vector, static_cast<size_t>(phi.width())}, labels, scores);
+      std::copy_n(labels.begin(), wanted,
+                  ranked.labels.begin() + static_cast<ptrdiff_t>(i * wanted));
+      std::copy_n(scores.begin(), wanted,
+                  ranked.scores.begin() + static_cast<ptrdiff_t>(i * wanted));
+    }
+  }
+
  private:
   std::array<int32_t, kChunk + 1> offsets_{};
   BagActivations activations_;
   std::optional<ShortlistSearch> search_;
   ExactScan scan_;
+  std::optional<Reranker> reranker_;
+  std::vector<int32_t> labels_;  // of the search, where there is a ranker
+  std::vector<float> scores_;
 };
 
 Predictor::Predictor(const Context& context, const PredictorWeights& weights,
-                     const SearchSettings& settings) {
+                     const SearchSettings& settings, std::optional<RankerPart> ranker) {
   check_encoder(weights.encoder);
   check_labels(weights);
   if (weights.cluster_weights) {
@@ -138,7 +176,8 @@ Predictor::Predictor(const Context& context, const PredictorWeights& weights,
             .weights = weights,
             .settings = settings,
             .encoder = pack_bag(context, weights.encoder, Precision::kFloat32),
-            .search = {}});
+            .search = {},
+            .ranker = std::move(ranker)});
   if (!weights.cluster_weights) return;
   parts_->search.emplace(SearchWeights{
       parts_->weights,
@@ -161,7 +200,7 @@ void Predictor::predict(const Context& context, const Csr& features, size_t begi
   ELIAS_ASSERT(ranked.labels.size() == (end - begin) * places);
   ELIAS_ASSERT(ranked.scores.size() == ranked.labels.size());
   ELIAS_ASSERT(allowed.all() || allowed.flags().size() == static_cast<size_t>(labels()));
-  const int64_t V = parts_->weights.encoder.table.rows();
+  const int64_t V = parts_->features();
   if (features.cols > static_cast<uint64_t>(V)) {
     throw InputError(
         "the points have {} features, but the model has {}: give points of the kind "
@@ -177,8 +216,13 @@ void Predictor::predict(const Context& context, const Csr& features, size_t begi
     const auto part = [&](auto all) {
       return all.subspan((first - begin) * places, (last - first) * places);
     };
-    room.rank(context, *parts_, room.encode(context, *parts_, features, first, last), k,
-              allowed.flags(), listed, {part(ranked.labels), part(ranked.scores)});
+    const ConstTensorView phi = room.encode(context, *parts_, features, first, last);
+    const RankedLabels own{part(ranked.labels), part(ranked.scores)};
+    if (parts_->ranker) {
+      room.rerank(context, *parts_, phi, k, allowed.flags(), listed, features, first, own);
+    } else {
+      room.rank(context, *parts_, phi, k, allowed.flags(), listed, own);
+    }
   }
 }
 

@@ -4,19 +4,22 @@
 //   yhat = max over paths of s_c e_cl, the `shortlist` best labels,  z = w_l . phi + b_l,
 //   score = sigmoid(z) * yhat^gamma                                (ELIAS, section 3; gamma = 1)
 //
-// Without clusters every label is scored exactly, in blocks of labels: score = sigmoid(z).
+// Without clusters every label is scored exactly, in blocks of labels: score = sigmoid(z). With a
+// ranker, the best labels are put in a new order, and their scores are its own (model/reranker.h).
 // Prediction is const: any number of threads may share a predictor, each with its own State. The
 // scores of a point do not depend on the points predicted together with it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "data/csr.h"
 #include "encoder/bag.h"
 #include "index/label_graph.h"
 #include "model/allowed_labels.h"
+#include "model/reranker.h"
 #include "ops/context.h"
 #include "ops/product/linear.h"
 #include "ops/tensor.h"
@@ -52,9 +55,10 @@ class Predictor {
     virtual ~State() = default;
   };
 
-  /// The weights must outlive the predictor. Throws InputError if shapes do not fit together.
-  Predictor(const Context& context, const PredictorWeights& weights,
-            const SearchSettings& settings);
+  /// The weights must outlive the predictor. Throws InputError if shapes do not fit together. The
+  /// ranker, if there is one, must fit (check_ranker).
+  Predictor(const Context& context, const PredictorWeights& weights, const SearchSettings& settings,
+            std::optional<RankerPart> ranker = {});
   ~Predictor();
 
   int64_t labels() const;

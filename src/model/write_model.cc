@@ -12,6 +12,7 @@
 #include "model/file_checksum.h"
 #include "model/label_names.h"
 #include "model/model.h"
+#include "model/ranker_file.h"
 
 namespace elias {
 namespace {
@@ -28,7 +29,8 @@ class ModelWriter {
       throw InputError("{}: cannot be made ({}): name a folder for the model", folder,
                        error.message());
     }
-    for (const char* name : {"config.json", "features.safetensors", "labels.txt"}) {
+    for (const char* name :
+         {"config.json", "features.safetensors", "ranker.safetensors", "labels.txt"}) {
       fs::remove(fs::path(folder) / name, ignored);  // of an older model
     }
   }
@@ -41,6 +43,12 @@ class ModelWriter {
     write_encoder();
     write_index();
     write_classifiers(storage);
+    if (parts_.ranker != nullptr) {
+      SafetensorsWriter writer;
+      const StoredMix mix(parts_.ranker->mix);
+      add_ranker(*parts_.ranker, mix, writer);
+      finish(writer, "ranker.safetensors");
+    }
     if (parts_.labels->has_names()) {
       write_file(path_of("labels.txt"), label_file_text(*parts_.labels));
       add("labels.txt");
@@ -123,6 +131,7 @@ class ModelWriter {
       config.naming = parts_.labels->closed() ? LabelNaming::kFile : LabelNaming::kNames;
     }
     config.search = parts_.search;
+    if (parts_.ranker != nullptr) config.ranker = config_of(*parts_.ranker);
     config.training = parts_.training;
     config.files = files_;
     ELIAS_ASSERT(config.has_index() == has_index);
@@ -143,6 +152,19 @@ void check_parts(const ModelParts& parts) {
 }
 
 }  // namespace
+
+ModelParts parts_of(const Model& model, const LabelSpace& labels) {
+  return {.method = model.method(),
+          .search = model.search(),
+          .weights = model.weights(),
+          .ranker = model.ranker(),
+          .tfidf = model.tfidf(),
+          .labels = &labels,
+          .label_counts = model.label_counts(),
+          .stage1_clusters = model.stage1_clusters(),
+          .points = model.points(),
+          .training = model.training()};
+}
 
 void write_model(const std::string& folder, const ModelParts& parts, LabelStorage storage) {
   check_parts(parts);

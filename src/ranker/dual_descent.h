@@ -9,8 +9,10 @@
 // keeps from one classifier to the next: what a classifier costs does not depend on their number.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "data/csr.h"
@@ -19,6 +21,7 @@
 namespace elias {
 
 enum class RankerLoss : uint8_t { kSquaredHinge, kLogistic };
+inline constexpr std::array<std::string_view, 2> kRankerLossNames = {"squared-hinge", "logistic"};
 
 struct DescentOptions {
   RankerLoss loss = RankerLoss::kSquaredHinge;

@@ -4,8 +4,10 @@
 // that these do not.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "data/csr.h"
@@ -13,6 +15,7 @@
 namespace elias {
 
 enum class RankerParts : uint8_t { kWords, kVector, kBoth };
+inline constexpr std::array<std::string_view, 3> kRankerPartsNames = {"words", "vector", "both"};
 
 struct RankerInputOptions {
   RankerParts parts = RankerParts::kWords;

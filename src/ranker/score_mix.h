@@ -10,10 +10,12 @@
 // learned on held-out points. Only of the last the score means what it says.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/thread_pool.h"
 #include "ranker/decision_tree.h"
@@ -23,6 +25,7 @@
 namespace elias {
 
 enum class MixKind : uint8_t { kProduct, kTree, kLearned };
+inline constexpr std::array<std::string_view, 3> kMixNames = {"product", "tree", "learned"};
 
 /// What is known of a label that was found for a point.
 struct FoundLabel {

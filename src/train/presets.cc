@@ -10,6 +10,8 @@
 namespace elias {
 namespace {
 
+constexpr int64_t kAllWords = 1000000000;
+
 /// A row of ELIAS, table 4. What all rows share is in set_shared. Its max-len and LR_phi are those
 /// of a transformer, so they are not here. The table has the epochs of all stages in one number;
 /// the authors' runs took 5 of them before clustering again and 15 for stage 1.
@@ -64,6 +66,11 @@ void set_as_published(Settings& settings) {
   settings.keep_warm_classifiers = false;
   settings.label_start = LabelStart::kPublished;
   settings.kept_clusters = 0;
+  settings.ranker = RankerChoice::kBoth;
+  settings.ranker_words = kAllWords;
+  settings.ranker_least_weight = 0.1F;
+  settings.ranker_dropped = 0;
+  settings.mix = MixKind::kTree;
 }
 
 std::vector<std::string> preset_names() {

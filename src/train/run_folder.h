@@ -49,6 +49,8 @@ class RunFolder {
   void finish();
 
   const std::string& path() const { return path_; }
+  /// Where replace_best() puts it.
+  std::string best() const { return in_run("best"); }
   std::string log_path() const { return in_run("log.jsonl"); }
 
  private:

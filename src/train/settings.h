@@ -12,6 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "ranker/dual_descent.h"
+#include "ranker/score_mix.h"
+
 namespace elias {
 
 enum class Method : uint8_t { kElias, kOva };
@@ -28,6 +31,9 @@ enum class LabelStart : uint8_t { kPrior, kPublished };
 /// or all of them as one, through which AdamW's moments are kept. Clusters and edges always begin
 /// anew with a stage.
 enum class Schedule : uint8_t { kStages, kOne, kAuto };
+
+/// What the sparse ranker sees of a point: its words, its vector, both; or there is no ranker.
+enum class RankerChoice : uint8_t { kOff, kWords, kVector, kBoth };
 
 /// Peak learning rates of a stage.
 struct Rates {
@@ -91,6 +97,19 @@ struct Settings {
   int64_t evaluate_every = 0;  // epochs of the last stage
   /// Products of encoder layers, clusters and labels in bfloat16.
   bool bf16 = true;
+
+  // Ranker (ranker/sparse_ranker.h), and how its scores are mixed with those of the search.
+  RankerChoice ranker = RankerChoice::kWords;
+  int64_t ranker_words = 256;  // of a point, the largest
+  int64_t ranker_top = 100;    // labels of a point that it learns to tell apart, and ranks
+  RankerLoss ranker_loss = RankerLoss::kSquaredHinge;
+  float ranker_cost = 1;
+  float ranker_tolerance = 0.1F;
+  int ranker_passes = 100;
+  float ranker_least_weight = 0;
+  float ranker_dropped = 0.3F;
+  int64_t ranker_most_weights = 0;
+  MixKind mix = MixKind::kLearned;
 };
 
 /// Applies one `name=value`; the value "auto" leaves a setting that can be derived open. Throws

@@ -104,12 +104,31 @@ constexpr Setting kSettings[] = {
     {"evaluate_every", at<&S::evaluate_every>, "epochs from one evaluation to the next", 1,
      kNoBound, 0},
     {"bf16", at<&S::bf16>, "products of layers, clusters and labels in bfloat16"},
+
+    {"ranker", at<&S::ranker>, "what the sparse ranker sees of a point; off: there is none"},
+    {"ranker_words", at<&S::ranker_words>, "words of a point that it sees, the largest", 1, 1e9},
+    {"ranker_top", at<&S::ranker_top>, "labels of a point that it learns to tell apart, and ranks",
+     1, kMostLabels},
+    {"ranker_loss", at<&S::ranker_loss>, "of its classifiers"},
+    {"ranker_cost", at<&S::ranker_cost>, "weight of that loss beside the squares of weights", 1e-6,
+     kNoBound},
+    {"ranker_tolerance", at<&S::ranker_tolerance>, "of the solution: where learning ends", 1e-6,
+     10},
+    {"ranker_passes", at<&S::ranker_passes>, "passes over the points of a label, at most", 1, 1e6},
+    {"ranker_least_weight", at<&S::ranker_least_weight>, "smaller weights are dropped", 0,
+     kNoBound},
+    {"ranker_dropped", at<&S::ranker_dropped>,
+     "share of a label's sum of squares that goes with its smallest weights", 0, 1},
+    {"ranker_most_weights", at<&S::ranker_most_weights>, "weights of a label, the largest; 0: all",
+     0, 1e9},
+    {"mix", at<&S::mix>, "how the scores of search and ranker become one"},
 };
 
 constexpr std::string_view kMethods[] = {"elias", "ova"};
 constexpr std::string_view kLogitLosses[] = {"none", "shortlist", "all", "auto"};
 constexpr std::string_view kLabelStarts[] = {"prior", "published"};
 constexpr std::string_view kSchedules[] = {"stages", "one", "auto"};
+constexpr std::string_view kRankerChoices[] = {"off", "words", "vector", "both"};
 
 }  // namespace
 
@@ -118,6 +137,9 @@ std::span<const std::string_view> names_of(const Method*) { return kMethods; }
 std::span<const std::string_view> names_of(const LogitLoss*) { return kLogitLosses; }
 std::span<const std::string_view> names_of(const LabelStart*) { return kLabelStarts; }
 std::span<const std::string_view> names_of(const Schedule*) { return kSchedules; }
+std::span<const std::string_view> names_of(const RankerChoice*) { return kRankerChoices; }
+std::span<const std::string_view> names_of(const RankerLoss*) { return kRankerLossNames; }
+std::span<const std::string_view> names_of(const MixKind*) { return kMixNames; }
 
 std::string allowed_values(const Setting& setting) {
   Settings settings;

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "base/errors.h"
+#include "base/stopwatch.h"
 #include "index/balanced_clusters.h"
 #include "index/beam.h"
 #include "index/graph_builder.h"
@@ -27,16 +27,11 @@ namespace elias {
 namespace {
 
 using nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
 
 // Sparse terms kept of a label's centre: the rest of a long tail hardly moves a cluster.
 constexpr size_t kTermsPerLabel = 200;
 // Points encoded together where nothing is learned.
 constexpr int64_t kPointsPerPass = 1024;
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 bool is_below(int64_t value, int64_t end) { return value >= 0 && value < end; }
 
 class Trainer {
@@ -116,7 +111,7 @@ class Trainer {
 // --- what stages stand on ------------------------------------------------------------------------
 
 void Trainer::begin_stage() {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   switch (stage().kind) {
     case StageKind::kOva:
       break;
@@ -137,7 +132,7 @@ void Trainer::begin_stage() {
                        {"epochs", stage().epochs},
                        {"clusters", network_.has_index() ? network_.graph().clusters() : 0},
                        {"edges", network_.has_index() ? network_.graph().edges() : 0},
-                       {"preparation_seconds", seconds_since(start)}});
+                       {"preparation_seconds", watch.seconds()}});
 }
 
 // phi_sums [L, D], or none: by words alone.
@@ -211,7 +206,7 @@ Outcome Trainer::run_stage() {
 }
 
 Outcome Trainer::run_epoch(int64_t steps) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   const auto order = epoch_order(points(), settings_.seed, position_.stage, position_.epoch);
   if (position_.batch == 0) {
     epoch_sums_ = {};
@@ -228,7 +223,7 @@ Outcome Trainer::run_epoch(int64_t steps) {
     ++position_.batch;
     report_progress();
   }
-  end_epoch(seconds_since(start));
+  end_epoch(watch.seconds());
   return Outcome::kFinished;
 }
 

@@ -8,6 +8,7 @@
 
 #include "model/predictor.h"
 #include "tests/model/tiny_model.h"
+#include "tests/model/tiny_ranker.h"
 
 namespace {
 std::atomic<int> allocations{0};
@@ -34,13 +35,14 @@ extern "C" void* aligned_alloc(size_t alignment, size_t size) noexcept {
 namespace elias {
 namespace {
 
-void expect_no_allocations(const TinyModel& model, const std::vector<uint8_t>& flags) {
+void expect_no_allocations(const TinyModel& model, const std::vector<uint8_t>& flags,
+                           std::optional<RankerPart> ranker = {}) {
   const AllowedLabels allowed(flags);
   ThreadPool pool(1);
   const Context context(pool);
   const PredictorWeights weights = model.views();
-  const Predictor predictor(context, weights,
-                            {.alpha = 3, .beam = 4, .shortlist = 20, .gamma = 0.5});
+  const Predictor predictor(
+      context, weights, {.alpha = 3, .beam = 4, .shortlist = 20, .gamma = 0.5}, std::move(ranker));
   const Csr points = random_points(100, 30, 4);
   const auto state = predictor.make_state();
   std::vector<int32_t> labels(500);
@@ -62,6 +64,10 @@ TEST(AllocationTest, APredictionAllocatesNothing) {
   expect_no_allocations(TinyModel({.halves = true}), std::vector<uint8_t>(40, 1));
   expect_no_allocations(TinyModel({.C = 300, .L = 400}), std::vector<uint8_t>(400, 1));
   expect_no_allocations(TinyModel({.C = 0}), {});  // every label is scored
+  for (const MixKind mix : {MixKind::kProduct, MixKind::kTree, MixKind::kLearned}) {
+    const TinyRanker ranker({}, RankerParts::kBoth, mix, 20);
+    expect_no_allocations(TinyModel({}), {}, ranker.part());
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/atomic_file.h"
 #include "base/hash.h"
 #include "tests/model/tiny_model.h"
+#include "tests/model/tiny_ranker.h"
 #include "tests/temporary_folder.h"
 #include "text/tfidf_fitter.h"
 
@@ -114,6 +115,54 @@ TEST_F(ModelTest, IsReadAsItWasWritten) {
     EXPECT_EQ(actual.columns, expected.columns);
     EXPECT_EQ(actual.values, expected.values);
   }
+}
+
+TEST_F(ModelTest, CarriesItsRankerWithAnyMix) {
+  const TinyModel tiny({});
+  const Csr points = random_points(50, 30, 6);
+  for (const MixKind mix : {MixKind::kProduct, MixKind::kTree, MixKind::kLearned}) {
+    const TinyRanker ranker({}, RankerParts::kBoth, mix, 9);
+    ModelParts parts = parts_of(tiny);
+    const RankerPart part = ranker.part();
+    parts.ranker = &part;
+    parts.label_counts = ranker.counts();
+    write_model(folder("m"), parts, LabelStorage::kFloat32);
+    const Model model = Model::load(folder("m"), context_);
+    ASSERT_NE(model.ranker(), nullptr);
+    EXPECT_EQ(model.ranker()->top, 9);
+    EXPECT_EQ(model.ranker()->mix.kind, mix);
+    const PredictorWeights weights = tiny.views();
+    const Predictor in_memory(context_, weights, parts.search, part);
+    const Csr expected = predict_all(context_, in_memory, points, 8);
+    const Csr actual = predict_all(context_, model.predictor(), points, 8);
+    EXPECT_EQ(actual.columns, expected.columns);
+    EXPECT_EQ(actual.values, expected.values);
+
+    // A model is written again as it is.
+    const LabelSpace labels = model.label_space();
+    write_model(folder("again"), elias::parts_of(model, labels), LabelStorage::kFloat32);
+    EXPECT_EQ(content_of(folder("again/config.json")), content_of(folder("m/config.json")));
+  }
+  // An older model's ranker does not stay.
+  write_model(folder("m"), parts_of(tiny), LabelStorage::kFloat32);
+  EXPECT_EQ(Model::load(folder("m"), context_).ranker(), nullptr);
+  EXPECT_FALSE(fs::exists(folder("m/ranker.safetensors")));
+}
+
+TEST_F(ModelTest, ARankerThatLeadsAstrayIsRefused) {
+  const TinyModel tiny({});
+  const auto refused = [&](const std::string& message, const auto& spoil) {
+    TinyRanker ranker({}, RankerParts::kWords, MixKind::kLearned, 9);
+    spoil(ranker.weights());
+    ModelParts parts = parts_of(tiny);
+    const RankerPart part = ranker.part();
+    parts.ranker = &part;
+    write_model(folder("m"), parts, LabelStorage::kFloat32);
+    expect_refused(folder("m"), AllOf(HasSubstr("ranker.safetensors"), HasSubstr(message)));
+  };
+  refused("features that are not", [](SparseRanker& weights) { weights.features[5] = 30; });
+  refused("do not fit", [](SparseRanker& weights) { weights.offsets[2] = 1000; });
+  refused("do not fit", [](SparseRanker& weights) { weights.bias.pop_back(); });
 }
 
 TEST_F(ModelTest, LabelWeightsInBFloat16TakeHalfTheBytes) {
@@ -326,11 +375,14 @@ TEST_F(ModelTest, NoDamageGoesUnnoticed) {
     LabelSpace labels;
     for (int l = 0; l < 40; ++l) labels.resolve_name(fmt::format("{} {}", seed, l), "here");
     parts.labels = &labels;
+    const TinyRanker ranker(tiny.sizes(), RankerParts::kWords, MixKind::kLearned, 9);
+    const RankerPart part = ranker.part();
+    parts.ranker = &part;
     write_model(folder(fmt::format("model{}", seed)), parts, LabelStorage::kFloat32);
   }
-  const std::vector<std::string> names = {"config.json",       "encoder.safetensors",
-                                          "index.safetensors", "classifiers.safetensors",
-                                          "labels.txt",        "features.safetensors"};
+  const std::vector<std::string> names = {
+      "config.json",        "encoder.safetensors", "index.safetensors",   "classifiers.safetensors",
+      "ranker.safetensors", "labels.txt",          "features.safetensors"};
   RandomSequence random(1, 2);
   constexpr size_t kTrialsPerFile = 1000;
   for (size_t i = 0; i < kTrialsPerFile * names.size(); ++i) {

@@ -1,0 +1,106 @@
+#include "model/ranker_file.h"
+
+#include <fmt/format.h>
+
+#include "base/errors.h"
+
+namespace elias {
+namespace {
+
+constexpr size_t kNodeNumbers = 3;  // of a node of a tree: feature, left, right
+
+std::string learned_name(size_t input, const char* what) {
+  return fmt::format("mix.inputs.{}.{}", input, what);
+}
+
+DecisionTree read_tree(const SafetensorsFile& file) {
+  const auto thresholds = file.vector<double>("mix.tree.thresholds");
+  const auto numbers = file.vector<int32_t>("mix.tree.nodes");
+  const auto values = file.vector<float>("mix.tree.values");
+  if (numbers.size() != thresholds.size() * kNodeNumbers || values.size() != thresholds.size()) {
+    throw InputError("{}: the nodes of its tree are not whole: copy the model again", file.name());
+  }
+  std::vector<TreeNode> nodes;
+  for (size_t i = 0; i < thresholds.size(); ++i) {
+    const auto own = numbers.subspan(i * kNodeNumbers, kNodeNumbers);
+    nodes.push_back({.threshold = thresholds[i],
+                     .feature = own[0],
+                     .left = own[1],
+                     .right = own[2],
+                     .value = values[i]});
+  }
+  try {
+    return {std::move(nodes), ScoreMix::kTreeInputs};
+  } catch (const InputError& error) {
+    throw InputError("{}: {}: copy the model again", file.name(), error.what());
+  }
+}
+
+MonotoneLogistic read_learned(const SafetensorsFile& file) {
+  const auto bias = file.vector<float>("mix.bias");
+  if (bias.size() != 1) {
+    throw InputError("{}: its mix of scores has no bias: copy the model again", file.name());
+  }
+  MonotoneLogistic learned{.bias = bias[0], .inputs = {}};
+  for (size_t input = 0; input < ScoreMix::kLearnedInputs; ++input) {
+    const auto knots = file.vector<float>(learned_name(input, "knots"));
+    const auto slopes = file.vector<float>(learned_name(input, "slopes"));
+    learned.inputs.push_back({{knots.begin(), knots.end()}, {slopes.begin(), slopes.end()}});
+  }
+  return learned;
+}
+
+}  // namespace
+
+StoredMix::StoredMix(const ScoreMix& mix) : mix_(mix) {
+  if (!mix.tree) return;
+  for (const TreeNode& node : mix.tree->nodes()) {
+    thresholds_.push_back(node.threshold);
+    nodes_.insert(nodes_.end(), {node.feature, node.left, node.right});
+    values_.push_back(node.value);
+  }
+}
+
+void StoredMix::add_to(SafetensorsWriter& writer) const {
+  if (mix_.kind == MixKind::kTree) {
+    writer.add<double>("mix.tree.thresholds", thresholds_);
+    writer.add<int32_t>("mix.tree.nodes", nodes_);
+    writer.add<float>("mix.tree.values", values_);
+  }
+  if (mix_.kind == MixKind::kLearned) {
+    writer.add<float>("mix.bias", {&mix_.learned.bias, 1});
+    for (size_t input = 0; input < mix_.learned.inputs.size(); ++input) {
+      writer.add<float>(learned_name(input, "knots"), mix_.learned.inputs[input].knots);
+      writer.add<float>(learned_name(input, "slopes"), mix_.learned.inputs[input].slopes);
+    }
+  }
+}
+
+void add_ranker(const RankerPart& ranker, const StoredMix& mix, SafetensorsWriter& writer) {
+  writer.add("offsets", ranker.weights.offsets);
+  writer.add("features", ranker.weights.features);
+  writer.add("weights", ranker.weights.weights);
+  writer.add("bias", ranker.weights.bias);
+  mix.add_to(writer);
+}
+
+RankerConfig config_of(const RankerPart& ranker) {
+  return {
+      .input = ranker.input, .top = ranker.top, .loss = ranker.mix.loss, .mix = ranker.mix.kind};
+}
+
+RankerPart read_ranker(const SafetensorsFile& file, const RankerConfig& config) {
+  RankerPart ranker{.weights = {.offsets = file.vector<int64_t>("offsets"),
+                                .features = file.vector<uint32_t>("features"),
+                                .weights = file.vector<float>("weights"),
+                                .bias = file.vector<float>("bias")},
+                    .input = config.input,
+                    .top = config.top,
+                    .mix = {.kind = config.mix, .loss = config.loss, .tree = {}, .learned = {}},
+                    .label_counts = {}};
+  if (config.mix == MixKind::kTree) ranker.mix.tree = read_tree(file);
+  if (config.mix == MixKind::kLearned) ranker.mix.learned = read_learned(file);
+  return ranker;
+}
+
+}  // namespace elias

@@ -1,0 +1,217 @@
+#include "train/ranker_stage.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/errors.h"
+#include "base/stopwatch.h"
+#include "encoder/word_dropout.h"
+
+namespace elias {
+namespace {
+
+constexpr size_t kPointsPerPass = 8192;
+constexpr uint64_t kBlocks = 64;  // of about equal work, between which a run can stop
+
+RankerInputOptions input_of(const Settings& settings) {
+  ELIAS_ASSERT(settings.ranker != RankerChoice::kOff);
+  const auto parts = settings.ranker == RankerChoice::kWords    ? RankerParts::kWords
+                     : settings.ranker == RankerChoice::kVector ? RankerParts::kVector
+                                                                : RankerParts::kBoth;
+  return {.parts = parts, .most_words = settings.ranker_words};
+}
+
+RankerOptions options_of(const Settings& settings) {
+  return {.descent = {.loss = settings.ranker_loss,
+                      .cost = settings.ranker_cost,
+                      .tolerance = settings.ranker_tolerance,
+                      .passes = settings.ranker_passes},
+          .cut = {.least = settings.ranker_least_weight,
+                  .dropped_share = settings.ranker_dropped,
+                  .most = settings.ranker_most_weights},
+          .seed = settings.seed};
+}
+
+class RankerStage {
+ public:
+  RankerStage(const Context& context, const Settings& settings, const TrainingData& data,
+              const Model& model, const TrainingHooks& hooks)
+      : context_(context),
+        settings_(settings),
+        data_(data),
+        model_(model),
+        hooks_(hooks),
+        input_(input_of(settings)) {}
+
+  std::optional<LearnedRanker> run(const std::optional<SafetensorsFile>& resume);
+
+ private:
+  int64_t labels() const { return static_cast<int64_t>(model_.labels()); }
+  Csr found_labels(const Csr& features) const;
+  Csr inputs(const Csr& features) const;
+  void load(const SafetensorsFile& file);
+  void save() const;
+  bool learn_weights();
+  void learn_mix();
+
+  const Context& context_;
+  const Settings& settings_;
+  const TrainingData& data_;
+  const Model& model_;
+  const TrainingHooks& hooks_;
+  RankerInputOptions input_;
+  LearnedRanker learned_;
+};
+
+std::optional<LearnedRanker> RankerStage::run(const std::optional<SafetensorsFile>& resume) {
+  if (resume) {
+    load(*resume);
+  } else {
+    save();  // from here on the model itself is trained
+  }
+  if (!learn_weights()) return std::nullopt;
+  learn_mix();
+  return std::move(learned_);
+}
+
+Csr RankerStage::found_labels(const Csr& features) const {
+  return predict_all(context_, model_.predictor(), features,
+                     std::min(settings_.ranker_top, labels()));
+}
+
+// x of all points. Without phi nothing need be encoded.
+Csr RankerStage::inputs(const Csr& features) const {
+  const BagWeights<ConstTensorView>& encoder = model_.weights().encoder;
+  const int64_t V = encoder.table.rows(), D = encoder.table.width();
+  const PackedBag packed = pack_bag(context_, encoder, Precision::kFloat32);
+  RankerInput input(input_);
+  BagBatch bags;
+  BagActivations activations;
+  std::vector<uint32_t> rows;
+  Csr all;
+  all.cols = static_cast<uint64_t>(ranker_columns(input_, V, D));
+  for (size_t begin = 0; begin < features.rows(); begin += kPointsPerPass) {
+    rows.resize(std::min(kPointsPerPass, features.rows() - begin));
+    std::iota(rows.begin(), rows.end(), static_cast<uint32_t>(begin));
+    if (input_.has_vector()) {
+      gather_bags(features, rows, 0, 0, 0, bags, context_.pool());
+      encode_bags(context_, encoder, packed, bags.view(), std::nullopt, activations);
+    }
+    for (size_t i = 0; i < rows.size(); ++i) {
+      std::span<const float> phi;
+      if (input_.has_vector()) {
+        const ConstTensorView all_phi = activations.phi();
+        phi = {all_phi.data<float>() + static_cast<int64_t>(i) * all_phi.stride(),
+               static_cast<size_t>(D)};
+      }
+      const CsrRow x = input.of(features.row(rows[i]), V, phi);
+      all.columns.insert(all.columns.end(), x.columns.begin(), x.columns.end());
+      all.values.insert(all.values.end(), x.values.begin(), x.values.end());
+      all.offsets.push_back(all.columns.size());
+    }
+  }
+  return all;
+}
+
+// False if the run is to stop; what is learned so far is saved then.
+bool RankerStage::learn_weights() {
+  const Stopwatch watch;
+  const Csr points = inputs(data_.features);
+  const RankerTrainer trainer(points, data_.labels, found_labels(data_.features),
+                              options_of(settings_), context_.isa());
+  const uint64_t all = trainer.pairs_below(labels());
+  SparseRanker& ranker = learned_.weights;
+  auto done = static_cast<int64_t>(ranker.bias.size());
+  while (done < labels()) {
+    if (hooks_.stop() || hooks_.checkpoint_due()) save();
+    if (hooks_.stop()) return false;
+    const uint64_t wanted = trainer.pairs_below(done) + std::max<uint64_t>(1, all / kBlocks);
+    int64_t end = done + 1;
+    while (end < labels() && trainer.pairs_below(end) < wanted) ++end;
+    trainer.extend(ranker, end, context_.pool());
+    done = end;
+    hooks_.progress({.stage = "ranker",
+                     .point = done,
+                     .points = labels(),
+                     .share = static_cast<double>(trainer.pairs_below(done)) /
+                              static_cast<double>(std::max<uint64_t>(1, all))});
+  }
+  hooks_.log("ranker",
+             {{"pairs", all}, {"weights", ranker.weights.size()}, {"seconds", watch.seconds()}});
+  return true;
+}
+
+void RankerStage::learn_mix() {
+  const Csr found = found_labels(data_.held_out_features);
+  const Csr points = inputs(data_.held_out_features);
+  RankerQuery query(static_cast<int64_t>(points.cols), context_.isa());
+  std::vector<FoundLabel> labels;
+  std::vector<uint8_t> is_true;
+  std::vector<int32_t> ids;
+  std::vector<float> margins;
+  for (size_t i = 0; i < found.rows(); ++i) {
+    const CsrRow row = found.row(i);
+    const auto truth = data_.held_out_labels.row(i).columns;
+    ids.assign(row.columns.begin(), row.columns.end());
+    margins.resize(ids.size());
+    query.margins(learned_.weights.view(), points.row(i), ids, margins);
+    for (size_t j = 0; j < row.size(); ++j) {
+      labels.push_back({.p = row.values[j],
+                        .margin = margins[j],
+                        .count = model_.label_counts()[row.columns[j]]});
+      is_true.push_back(std::ranges::binary_search(truth, row.columns[j]) ? 1 : 0);
+    }
+  }
+  learned_.mix = fit_mix(settings_.mix, settings_.ranker_loss, labels, is_true, context_.pool());
+}
+
+void RankerStage::save() const {
+  SafetensorsWriter writer;
+  const SparseRankerView ranker = learned_.weights.view();
+  writer.add("ranker.offsets", ranker.offsets);
+  writer.add("ranker.features", ranker.features);
+  writer.add("ranker.weights", ranker.weights);
+  writer.add("ranker.bias", ranker.bias);
+  hooks_.checkpoint(writer);
+}
+
+void RankerStage::load(const SafetensorsFile& file) {
+  const auto read = [&]<typename T>(const char* name, std::vector<T>& to) {
+    const auto values = file.vector<T>(name);
+    to.assign(values.begin(), values.end());
+  };
+  SparseRanker& ranker = learned_.weights;
+  read("ranker.offsets", ranker.offsets);
+  read("ranker.features", ranker.features);
+  read("ranker.weights", ranker.weights);
+  read("ranker.bias", ranker.bias);
+  const BagWeights<ConstTensorView>& encoder = model_.weights().encoder;
+  check_sparse_ranker(ranker.view(), std::min(ranker.view().labels(), labels()),
+                      ranker_columns(input_, encoder.table.rows(), encoder.table.width()),
+                      file.name(), context_.pool());
+}
+
+}  // namespace
+
+RankerPart LearnedRanker::part(const Settings& settings,
+                               std::span<const uint64_t> label_counts) const {
+  return {.weights = weights.view(),
+          .input = input_of(settings),
+          .top = settings.ranker_top,
+          .mix = mix,
+          .label_counts = label_counts};
+}
+
+bool is_ranker_checkpoint(const SafetensorsFile& checkpoint) {
+  return checkpoint.tensors().contains("ranker.offsets");
+}
+
+std::optional<LearnedRanker> train_ranker(const Context& context, const Settings& settings,
+                                          const TrainingData& data, const Model& model,
+                                          const TrainingHooks& hooks,
+                                          const std::optional<SafetensorsFile>& resume) {
+  ELIAS_ASSERT(model.ranker() == nullptr);
+  return RankerStage(context, settings, data, model, hooks).run(resume);
+}
+
+}  // namespace elias

@@ -37,6 +37,7 @@ std::string remedy(const std::string& part, const Settings& settings) {
   if (part == "label graph") return fmt::format("edges (now {})", settings.edges);
   if (part == "graph building") return fmt::format("beam (now {})", settings.beam);
   if (part == "search") return "--threads";
+  if (part == "ranker") return fmt::format("ranker_top (now {})", settings.ranker_top);
   if (part == "points") return "the number of points";
   return fmt::format("width (now {})", settings.width);
 }

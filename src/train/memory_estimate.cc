@@ -1,9 +1,10 @@
 // How much memory a run will take: counted from shapes, so it is a bound on what is large, not a
 // measurement. What is small or passes quickly is left out.
 //
-// A run has three kinds of phases that do not overlap: labels are clustered, the label graph is
-// built, batches are learned from. Each holds the points, the parameters and the room of a batch,
-// and something of its own; the estimate is that of the phase which holds most.
+// A run has four kinds of phases that do not overlap: labels are clustered, the label graph is
+// built, batches are learned from, the ranker learns. The first three hold the points, the
+// parameters and the room of a batch, and something of their own; the last one the points and the
+// model. The estimate is that of the phase which holds most.
 #include <algorithm>
 #include <numeric>
 #include <thread>
@@ -77,6 +78,24 @@ class Phases {
     return estimate;
   }
 
+  MemoryEstimate ranking() const {
+    MemoryEstimate estimate;
+    add(estimate, "points", point_bytes());
+    add(estimate, "embedding table", features_ * width_ * kFloat);
+    add(estimate, "label classifiers", labels_ * width_ * kFloat);
+    // The labels found for each point, as they are predicted, by point and by label; what the
+    // ranker sees of each point; a vector over all features a thread. Its weights are left out:
+    // how many there are is not known before.
+    const double found =
+        points_ * std::min(labels_, static_cast<double>(settings_.ranker_top)) * 3 * kEntry;
+    const double words =
+        std::min(sizes_.features_per_point, static_cast<double>(settings_.ranker_words));
+    const bool vector = settings_.ranker >= RankerChoice::kVector;
+    add(estimate, "ranker",
+        found + points_ * (words + (vector ? width_ : 0)) * kEntry + threads_ * features_ * kFloat);
+    return estimate;
+  }
+
  private:
   bool by_blocks() const { return labels_go_by_blocks(settings_, sizes_.labels); }
   bool has_index() const { return settings_.method == Method::kElias; }
@@ -90,8 +109,7 @@ class Phases {
   MemoryEstimate lasting(double average) const {
     const double by_rows = kStepped + average, whole = kStepped + average + kFloat;
     MemoryEstimate estimate;
-    add(estimate, "points",
-        points_ * (kEntry * (sizes_.features_per_point + sizes_.labels_per_point) + 16));
+    add(estimate, "points", point_bytes());
     add(estimate, "embedding table", features_ * width_ * by_rows);
     add(estimate, "encoder layers",
         static_cast<double>(settings_.layers) * width_ * width_ * whole);
@@ -106,6 +124,10 @@ class Phases {
     }
     add(estimate, "a batch", batch_bytes() + std::min(batch_bytes(), kKeptBlocks));
     return estimate;
+  }
+
+  double point_bytes() const {
+    return points_ * (kEntry * (sizes_.features_per_point + sizes_.labels_per_point) + 16);
   }
 
   double batch_bytes() const {
@@ -142,6 +164,7 @@ MemoryEstimate estimate_memory(const Settings& settings, const DataSizes& sizes,
   const auto take_if_more = [&](MemoryEstimate other) {
     if (other.total() > most.total()) most = std::move(other);
   };
+  if (settings.ranker != RankerChoice::kOff) take_if_more(phases.ranking());
   if (settings.method == Method::kOva) return most;
   take_if_more(phases.clustering());
   if (settings.stage2_epochs > 0) take_if_more(phases.graph_building());

@@ -2,9 +2,10 @@
 //
 //   prediction_bench MODEL FILE
 //
-// prints one JSON object: milliseconds to load the model; milliseconds a text of FILE takes from
-// text to its 100 best labels, of that the search alone; the bytes of label classifiers and edges
-// that a prediction must read; and how long reading as many takes in one pass over the classifiers.
+// prints one JSON object: milliseconds to load the model, on all threads; milliseconds a text of
+// FILE takes from text to its 100 best labels, of that the search alone, and what a ranker adds;
+// the bytes of label classifiers and edges that a prediction must read; and how long reading as
+// many takes in one pass over the classifiers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,9 +92,9 @@ class SearchAlone {
 };
 
 nlohmann::ordered_json measure(const std::string& folder, const std::string& file) {
-  ThreadPool pool(1);
+  ThreadPool all_threads(0), pool(1);
   const Context context(pool);
-  const double load = milliseconds_of([&] { Model::load(folder, context); });
+  const double load = milliseconds_of([&] { Model::load(folder, Context(all_threads)); });
   const Model model = Model::load(folder, context);
   if (model.tfidf() == nullptr || !model.weights().cluster_weights) {
     throw InputError("{}: take a model of texts with an index", folder);
@@ -103,9 +104,13 @@ nlohmann::ordered_json measure(const std::string& folder, const std::string& fil
   reading.labels_ignored = true;
   const Dataset data = read_dataset(file, reading, ignored, pool);
   const auto points = static_cast<double>(data.texts.rows());
-  const double whole = milliseconds_of([&] {
-    predict_all(context, model.predictor(), model.tfidf()->transform(data.texts, pool), kBest);
-  });
+  const auto predict = [&](const Predictor& predictor) {
+    return milliseconds_of([&] {
+      predict_all(context, predictor, model.tfidf()->transform(data.texts, pool), kBest);
+    });
+  };
+  const double whole = predict(model.predictor());
+  const double unranked = predict(Predictor(context, model.weights(), model.search()));
   SearchAlone search(context, model, model.tfidf()->transform(data.texts, pool));
   const double alone = milliseconds_of([&] { search.run(); });
 
@@ -118,9 +123,13 @@ nlohmann::ordered_json measure(const std::string& folder, const std::string& fil
   const std::span<const float> memory(static_cast<const float*>(classifiers.bytes()),
                                       static_cast<size_t>(all / sizeof(float)) / 64 * 64);
   const double pass = milliseconds_of([&] { largest(pool, memory); });
-  return {{"load", load},           {"texts", points},
-          {"text", whole / points}, {"search", alone / points},
-          {"bytes", bytes},         {"read", pass * bytes / all}};
+  return {{"load", load},
+          {"texts", points},
+          {"text", unranked / points},
+          {"search", alone / points},
+          {"ranker", (whole - unranked) / points},
+          {"bytes", bytes},
+          {"read", pass * bytes / all}};
 }
 
 }  // namespace

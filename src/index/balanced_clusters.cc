@@ -9,8 +9,8 @@
 
 #include "base/errors.h"
 #include "base/random.h"
-#include "index/node_splitter.h"
 #include "base/scratch_pool.h"
+#include "index/node_splitter.h"
 
 namespace elias {
 namespace {

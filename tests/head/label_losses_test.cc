@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "ops/rows/convert.h"
-#include "tests/head/label_losses_reference.h"
 #include "tests/data/sparse.h"
+#include "tests/head/label_losses_reference.h"
 #include "tests/ops/backends.h"
 #include "tests/ops/numbers.h"
 #include "tests/ops/row_gradients.h"

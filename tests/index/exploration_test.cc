@@ -7,9 +7,9 @@
 
 #include "ops/lookup/top_k.h"
 #include "ops/rows/softmax_clamp.h"
+#include "tests/data/sparse.h"
 #include "tests/index/graphs.h"
 #include "tests/index/search_reference.h"
-#include "tests/data/sparse.h"
 #include "tests/ops/backends.h"
 #include "tests/ops/numbers.h"
 #include "tests/ops/softmax_clamp_reference.h"

@@ -164,10 +164,16 @@ TrainingHooks hooks_for(RunFolder& folder, const Options& options, JsonLog& log,
   return hooks;
 }
 
+Model load_best(const RunFolder& folder, const Context& context) try {
+  return Model::load(folder.best(), context);
+} catch (const InputError& error) {
+  throw InputError("{}; to start the run anew, remove {}/run", error.what(), folder.path());
+}
+
 /// Adds a ranker to the model of a run whose training is finished.
 Outcome rank_in(RunFolder& folder, const Settings& settings, const TrainingPoints& points,
                 const Context& context, const TrainingHooks& hooks) {
-  const Model model = Model::load(folder.best(), context);
+  const Model model = load_best(folder, context);
   if (model.ranker() != nullptr) return Outcome::kFinished;  // killed just before the end
   auto checkpoint = folder.checkpoint();
   if (checkpoint && !is_ranker_checkpoint(*checkpoint)) checkpoint.reset();

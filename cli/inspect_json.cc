@@ -15,6 +15,14 @@ Json decile_name(size_t group) {
   return group == LabelDeciles::kUnseen ? Json("unseen") : Json(group);
 }
 
+Json ranker_json(const RankerPart& ranker) {
+  return {{"top", ranker.top},
+          {"weights", ranker.weights.weights.size()},
+          {"input", kRankerPartsNames[static_cast<size_t>(ranker.input.parts)]},
+          {"words", ranker.input.most_words},
+          {"mix", kMixNames[static_cast<size_t>(ranker.mix.kind)]}};
+}
+
 Json index_json(const GraphSummary& index, const Model& model) {
   const SearchSettings& search = model.search();
   Json json{{"clusters", model.weights().graph.clusters()},
@@ -98,6 +106,7 @@ Json inspection_json(const Inspection& inspection) {
             {"files", Json::object()}};
   for (const auto& [name, bytes] : model.files()) json["files"][name] = bytes;
   json["index"] = inspection.index ? index_json(*inspection.index, model) : Json();
+  json["ranker"] = model.ranker() != nullptr ? ranker_json(*model.ranker()) : Json();
   json["deciles"] = deciles_json(inspection);
   if (inspection.test) json["test"] = test_json(inspection);
   return json;

@@ -44,6 +44,12 @@ std::string model_section(const Inspection& inspection) {
     table.add({"alpha: scale of cluster scores", fmt::format("{}", search.alpha)});
     table.add({"gamma: power of the shortlist's score", fmt::format("{}", search.gamma)});
   }
+  if (const RankerPart* ranker = model.ranker()) {
+    table.add({"ranker: labels ranked for a point", grouped(ranker->top)});
+    table.add({"ranker: weights", elias::grouped(ranker->weights.weights.size())});
+    table.add(
+        {"ranker: mix of scores", std::string(kMixNames[static_cast<size_t>(ranker->mix.kind)])});
+  }
   return fmt::format("Model {}\n{}", inspection.folder, table.text("  "));
 }
 

@@ -1,6 +1,8 @@
 #include "model/reranker.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/errors.h"
 
@@ -8,7 +10,11 @@ namespace elias {
 
 void check_ranker(const RankerPart& ranker, int64_t V, int64_t D, int64_t L,
                   const std::string& name, ThreadPool& pool) {
-  check_sparse_ranker(ranker.weights, L, ranker_columns(ranker.input, V, D), name, pool);
+  const int64_t columns = ranker_columns(ranker.input, V, D);
+  if (columns > std::numeric_limits<int32_t>::max()) {
+    throw InputError("{}: a ranker of {} features cannot be: copy the model again", name, columns);
+  }
+  check_sparse_ranker(ranker.weights, L, columns, name, pool);
   check_mix(ranker.mix, name);
   if (ranker.top >= 1 && ranker.input.most_words >= 1) return;
   throw InputError("{}: a ranker of {} labels and {} words cannot be: copy the model again", name,
@@ -22,21 +28,21 @@ void Reranker::rank(const RankerPart& ranker, const CsrRow& words, std::span<con
                     std::span<int32_t> labels, std::span<float> scores) {
   const auto found =
       static_cast<size_t>(std::find(labels.begin(), labels.end(), -1) - labels.begin());
-  margins_.resize(found);
-  query_.margins(ranker.weights, input_.of(words, V_, phi), labels.first(found), margins_);
-  scored_.clear();
-  for (size_t i = 0; i < found; ++i) {
-    const FoundLabel label{.p = scores[i],
-                           .margin = margins_[i],
-                           .count = ranker.label_counts[static_cast<size_t>(labels[i])]};
-    scored_.push_back({.score = ranker.mix.score(label), .label = labels[i]});
-  }
   const size_t top = std::min(found, static_cast<size_t>(ranker.top));
-  std::sort(scored_.begin(), scored_.begin() + static_cast<ptrdiff_t>(top), is_better);
+  if (top == 0) return;
+  margins_.resize(top);
+  query_.margins(ranker.weights, input_.of(words, V_, phi), labels.first(top), margins_);
+  scored_.clear();
+  for (size_t i = 0; i < top; ++i) {
+    const float score = ranker.mix.score(
+        {.p = scores[i], .margin = margins_[i], .count = ranker.label_counts[labels[i]]});
+    scored_.push_back({.score = std::isnan(score) ? 0 : score, .label = labels[i]});
+  }
+  std::ranges::sort(scored_, is_better);
+  const float last = scores[top - 1], scale = last > 0 ? scored_.back().score / last : 0;
   for (size_t i = 0; i < found; ++i) {
-    if (i >= top) scored_[i].score = std::min(scored_[i].score, scored_[i - 1].score);
-    labels[i] = scored_[i].label;
-    scores[i] = scored_[i].score;
+    if (i < top) labels[i] = scored_[i].label;
+    scores[i] = i < top ? scored_[i].score : scores[i] * scale;
   }
 }
 

@@ -34,8 +34,9 @@ class Reranker {
   Reranker(const RankerPart& ranker, int64_t V, int64_t D, Isa isa);
 
   /// `labels` and `scores` of a point, best first, those of the search, become those of the ranker.
-  /// Labels behind the first `top` stay where they are, with scores that do not rise: so a longer
-  /// list begins as a shorter one does, and holds the same labels as without a ranker.
+  /// Labels behind the first `top` stay where they are, with scores that fall from the last of
+  /// those as the scores of the search do: so a longer list begins as a shorter one does, and holds
+  /// the same labels as without a ranker.
   void rank(const RankerPart& ranker, const CsrRow& words, std::span<const float> phi,
             std::span<int32_t> labels, std::span<float> scores);
 

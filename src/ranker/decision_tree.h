@@ -18,7 +18,6 @@ struct TreeOptions {
   int max_depth = 5;  // 0: a single leaf
 };
 
-/// As it lies in a file.
 struct TreeNode {
   static constexpr int32_t kLeaf = -1;
 

@@ -102,7 +102,8 @@ void DualDescent::move(Example& example, float dual) {
 }
 
 void DualDescent::shuffle(size_t count, uint64_t seed, uint64_t stream, int pass) {
-  const Random random(seed, stream << 16 | static_cast<uint64_t>(pass));
+  constexpr uint64_t kShuffle = 0x73687566666c65;  // apart from the streams of other uses
+  const Random random(seed ^ kShuffle, stream << 20 | static_cast<uint64_t>(pass));
   for (size_t i = count; i > 1; --i) std::swap(order_[i - 1], order_[random.below(i, i)]);
 }
 

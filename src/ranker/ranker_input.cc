@@ -11,8 +11,8 @@ void scale_to_unit_length(std::span<float> values) {
   double sum = 0;
   for (const float value : values) sum += double{value} * double{value};
   if (sum == 0) return;
-  const auto scale = static_cast<float>(1 / std::sqrt(sum));
-  for (float& value : values) value *= scale;
+  const double length = std::sqrt(sum);
+  for (float& value : values) value = static_cast<float>(double{value} / length);
 }
 
 }  // namespace

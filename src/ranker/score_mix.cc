@@ -23,7 +23,7 @@ std::array<float, kLearnedInputs> learned_inputs(const FoundLabel& label) {
   return {std::log(p / (1 - p)), label.margin, std::log1p(static_cast<float>(label.count))};
 }
 
-/// One input after the other of all labels that are true.
+/// The values of one input, of the labels that are true.
 std::vector<float> of_true(std::span<const FoundLabel> found, std::span<const uint8_t> is_true,
                            size_t input) {
   std::vector<float> values;

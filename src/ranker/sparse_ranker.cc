@@ -44,18 +44,25 @@ RankerTrainer::RankerTrainer(const Csr& features, const Csr& labels, const Csr& 
       found_points_(transposed(found)) {
   ELIAS_ASSERT(labels.rows() == features.rows() && found.rows() == features.rows());
   ELIAS_ASSERT(labels.cols == found.cols);
+  pairs_.reserve(labels.cols + 1);
+  pairs_.push_back(0);
+  std::vector<uint32_t> points;
+  for (size_t label = 0; label < labels.cols; ++label) {
+    list_points(label, points);
+    pairs_.push_back(pairs_.back() + points.size());
+  }
 }
 
-uint64_t RankerTrainer::pairs_below(int64_t end) const {
-  return true_points_.offsets[end] + found_points_.offsets[end];
+// Points that have the label, and those it was found for, rising.
+void RankerTrainer::list_points(size_t label, std::vector<uint32_t>& points) const {
+  points.clear();
+  std::ranges::set_union(true_points_.row(label).columns, found_points_.row(label).columns,
+                         std::back_inserter(points));
 }
 
-// Both lists of points rise: one walk over them.
 void RankerTrainer::learn(size_t label, Room& room) const {
   const auto truth = true_points_.row(label).columns;
-  const auto found = found_points_.row(label).columns;
-  room.points.clear();
-  std::ranges::set_union(truth, found, std::back_inserter(room.points));
+  list_points(label, room.points);
   room.positive.clear();
   auto next = truth.begin();
   for (const uint32_t point : room.points) {
@@ -78,9 +85,8 @@ void RankerTrainer::extend(SparseRanker& ranker, int64_t end, ThreadPool& pool) 
   // The labels with the most points first, so that no thread begins one when the others are done.
   std::vector<size_t> order(count);
   std::iota(order.begin(), order.end(), first);
-  std::ranges::stable_sort(order, std::greater(), [&](size_t label) {
-    return true_points_.row(label).size() + found_points_.row(label).size();
-  });
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](size_t label) { return pairs_[label + 1] - pairs_[label]; });
   ScratchPool<Room> rooms([&] { return std::make_unique<Room>(features_.cols, isa_); });
   pool.for_each(count, [&](size_t i) {
     rooms.with([&](Room& room) {
@@ -113,9 +119,12 @@ void check_sparse_ranker(const SparseRankerView& ranker, int64_t labels, int64_t
   constexpr size_t kWeightsPerChunk = 1 << 16;
   pool.for_chunks(ranker.features.size(), kWeightsPerChunk, [&](size_t, size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      require(int64_t{ranker.features[i]} < features, "it has weights of features that are not");
+      require(int64_t{ranker.features[i]} < features, "it has weights of features beyond its own");
+      require(std::isfinite(ranker.weights[i]), "it has a weight that is not a number");
     }
   });
+  require(std::ranges::all_of(ranker.bias, [](float bias) { return std::isfinite(bias); }),
+          "it has a bias that is not a number");
 }
 
 RankerQuery::RankerQuery(int64_t features, Isa isa)

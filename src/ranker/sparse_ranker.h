@@ -35,7 +35,6 @@ struct SparseRankerView {
   std::span<const float> bias;         // [L]
 
   int64_t labels() const { return static_cast<int64_t>(bias.size()); }
-  explicit operator bool() const { return !bias.empty(); }
 };
 
 /// Classifiers of the labels [0, bias.size()).
@@ -62,12 +61,13 @@ class RankerTrainer {
 
   int64_t labels() const { return static_cast<int64_t>(true_points_.rows()); }
   /// Pairs of a point and a label that the labels [0, end) learn from: a measure of the work.
-  uint64_t pairs_below(int64_t end) const;
+  uint64_t pairs_below(int64_t end) const { return pairs_[static_cast<size_t>(end)]; }
   /// Adds the classifiers of the labels up to `end` to those that are there.
   void extend(SparseRanker& ranker, int64_t end, ThreadPool& pool) const;
 
  private:
   struct Room;
+  void list_points(size_t label, std::vector<uint32_t>& points) const;
   void learn(size_t label, Room& room) const;
 
   const Csr& features_;
@@ -75,6 +75,7 @@ class RankerTrainer {
   Isa isa_;
   std::vector<float> squared_lengths_;  // [N]
   Csr true_points_, found_points_;      // [L x N]
+  std::vector<uint64_t> pairs_;         // [L + 1], of the labels before each
 };
 
 /// The margins of labels for one point at a time. One thread's room.

@@ -83,11 +83,11 @@ class Phases {
     add(estimate, "points", point_bytes());
     add(estimate, "embedding table", features_ * width_ * kFloat);
     add(estimate, "label classifiers", labels_ * width_ * kFloat);
-    // The labels found for each point, as they are predicted, by point and by label; what the
-    // ranker sees of each point; a vector over all features a thread. Its weights are left out:
-    // how many there are is not known before.
+    // The labels found for each point, by point and by label; what the ranker sees of each point;
+    // a vector over all features a thread. Its weights are left out: how many there are is not
+    // known before.
     const double found =
-        points_ * std::min(labels_, static_cast<double>(settings_.ranker_top)) * 3 * kEntry;
+        points_ * std::min(labels_, static_cast<double>(settings_.ranker_top)) * 2 * kEntry;
     const double words =
         std::min(sizes_.features_per_point, static_cast<double>(settings_.ranker_words));
     const bool vector = settings_.ranker >= RankerChoice::kVector;

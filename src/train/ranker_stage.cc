@@ -49,6 +49,7 @@ class RankerStage {
   int64_t labels() const { return static_cast<int64_t>(model_.labels()); }
   Csr found_labels(const Csr& features) const;
   Csr inputs(const Csr& features) const;
+  void reserve(const Csr& features, int64_t D, Csr& all) const;
   void load(const SafetensorsFile& file);
   void save() const;
   bool learn_weights();
@@ -68,6 +69,7 @@ std::optional<LearnedRanker> RankerStage::run(const std::optional<SafetensorsFil
     load(*resume);
   } else {
     save();  // from here on the model itself is trained
+    if (hooks_.stop()) return std::nullopt;
   }
   if (!learn_weights()) return std::nullopt;
   learn_mix();
@@ -77,6 +79,17 @@ std::optional<LearnedRanker> RankerStage::run(const std::optional<SafetensorsFil
 Csr RankerStage::found_labels(const Csr& features) const {
   return predict_all(context_, model_.predictor(), features,
                      std::min(settings_.ranker_top, labels()));
+}
+
+// Grown step by step, such a matrix would at times lie there twice.
+void RankerStage::reserve(const Csr& features, int64_t D, Csr& all) const {
+  size_t entries = input_.has_vector() ? features.rows() * static_cast<size_t>(D) : 0;
+  for (size_t i = 0; input_.has_words() && i < features.rows(); ++i) {
+    entries += std::min(features.row(i).size(), static_cast<size_t>(input_.most_words));
+  }
+  all.offsets.reserve(features.rows() + 1);
+  all.columns.reserve(entries);
+  all.values.reserve(entries);
 }
 
 // x of all points. Without phi nothing need be encoded.
@@ -90,6 +103,7 @@ Csr RankerStage::inputs(const Csr& features) const {
   std::vector<uint32_t> rows;
   Csr all;
   all.cols = static_cast<uint64_t>(ranker_columns(input_, V, D));
+  reserve(features, D, all);
   for (size_t begin = 0; begin < features.rows(); begin += kPointsPerPass) {
     rows.resize(std::min(kPointsPerPass, features.rows() - begin));
     std::iota(rows.begin(), rows.end(), static_cast<uint32_t>(begin));
@@ -123,16 +137,15 @@ bool RankerStage::learn_weights() {
   SparseRanker& ranker = learned_.weights;
   auto done = static_cast<int64_t>(ranker.bias.size());
   while (done < labels()) {
-    if (hooks_.stop() || hooks_.checkpoint_due()) save();
-    if (hooks_.stop()) return false;
+    const bool stop = hooks_.stop();
+    if (stop || hooks_.checkpoint_due()) save();
+    if (stop) return false;
     const uint64_t wanted = trainer.pairs_below(done) + std::max<uint64_t>(1, all / kBlocks);
     int64_t end = done + 1;
     while (end < labels() && trainer.pairs_below(end) < wanted) ++end;
     trainer.extend(ranker, end, context_.pool());
     done = end;
     hooks_.progress({.stage = "ranker",
-                     .point = done,
-                     .points = labels(),
                      .share = static_cast<double>(trainer.pairs_below(done)) /
                               static_cast<double>(std::max<uint64_t>(1, all))});
   }
@@ -142,6 +155,9 @@ bool RankerStage::learn_weights() {
 }
 
 void RankerStage::learn_mix() {
+  // Of the points that labels were learned from, as at any other point: a model counts held-out
+  // ones too, which have the very labels that are to be told here.
+  const std::vector<uint64_t> counts = column_counts(data_.labels);
   const Csr found = found_labels(data_.held_out_features);
   const Csr points = inputs(data_.held_out_features);
   RankerQuery query(static_cast<int64_t>(points.cols), context_.isa());
@@ -156,9 +172,7 @@ void RankerStage::learn_mix() {
     margins.resize(ids.size());
     query.margins(learned_.weights.view(), points.row(i), ids, margins);
     for (size_t j = 0; j < row.size(); ++j) {
-      labels.push_back({.p = row.values[j],
-                        .margin = margins[j],
-                        .count = model_.label_counts()[row.columns[j]]});
+      labels.push_back({.p = row.values[j], .margin = margins[j], .count = counts[row.columns[j]]});
       is_true.push_back(std::ranges::binary_search(truth, row.columns[j]) ? 1 : 0);
     }
   }

@@ -160,7 +160,7 @@ TEST_F(ModelTest, ARankerThatLeadsAstrayIsRefused) {
     write_model(folder("m"), parts, LabelStorage::kFloat32);
     expect_refused(folder("m"), AllOf(HasSubstr("ranker.safetensors"), HasSubstr(message)));
   };
-  refused("features that are not", [](SparseRanker& weights) { weights.features[5] = 30; });
+  refused("features beyond its own", [](SparseRanker& weights) { weights.features[5] = 30; });
   refused("do not fit", [](SparseRanker& weights) { weights.offsets[2] = 1000; });
   refused("do not fit", [](SparseRanker& weights) { weights.bias.pop_back(); });
 }

@@ -103,6 +103,28 @@ TEST_P(RerankerTest, ALongerListBeginsAsAShorterOneAndHoldsTheLabelsOfTheSearch)
   }
 }
 
+// As others see a list: by label, to be sorted by score again.
+TEST_P(RerankerTest, LabelsBehindTheTopKeepTheirOrderAndStayBehind) {
+  const Csr found = predict_all(context_, dense_, points_, 20);
+  const Csr after = predict_all(context_, ranked_, points_, 20);
+  const auto by_score = [](const CsrRow& row) {
+    std::vector<ScoredLabel> list;
+    for (size_t j = 0; j < row.size(); ++j) {
+      list.push_back({row.values[j], static_cast<int32_t>(row.columns[j])});
+    }
+    std::ranges::sort(list, is_better);
+    return list;
+  };
+  for (size_t i = 0; i < points_.rows(); ++i) {
+    const auto before = by_score(found.row(i)), now = by_score(after.row(i));
+    ASSERT_EQ(before.size(), now.size());
+    for (size_t j = kTop; j < now.size(); ++j) {
+      EXPECT_EQ(now[j].label, before[j].label);
+      EXPECT_LT(now[j].score, now[j - 1].score);
+    }
+  }
+}
+
 TEST_P(RerankerTest, PointsDoNotDependOnThoseBesideThem) {
   const Ranked together = predict(ranked_, 0, points_.rows(), 5);
   for (size_t i = 0; i < points_.rows(); ++i) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <set>
 
 #include "base/errors.h"
 #include "tests/data/sparse.h"
@@ -86,7 +87,13 @@ TEST(SparseRankerTest, CountsTheWork) {
   const Points points;
   const RankerTrainer trainer(points.features, points.labels, points.found, {}, Isa::kScalar);
   EXPECT_EQ(trainer.pairs_below(0), 0);
-  EXPECT_EQ(trainer.pairs_below(kLabels), points.labels.nonzeros() + points.found.nonzeros());
+  std::set<std::pair<size_t, uint32_t>> pairs;
+  for (const Csr* matrix : {&points.labels, &points.found}) {
+    for (size_t i = 0; i < matrix->rows(); ++i) {
+      for (const uint32_t label : matrix->row(i).columns) pairs.emplace(i, label);
+    }
+  }
+  EXPECT_EQ(trainer.pairs_below(kLabels), pairs.size());
 }
 
 TEST(SparseRankerThreadTest, IsTheSameAtAnyNumberOfThreads) {
@@ -148,7 +155,10 @@ TEST(SparseRankerTest, DamageIsRefused) {
   refused("do not fit",
           [](SparseRanker& ranker) { std::swap(ranker.offsets[1], ranker.offsets[9]); });
   refused("do not fit", [](SparseRanker& ranker) { ranker.weights.pop_back(); });
-  refused("are not", [](SparseRanker& ranker) { ranker.features.back() = kFeatures; });
+  refused("beyond its own", [](SparseRanker& ranker) { ranker.features.back() = kFeatures; });
+  refused("not a number", [](SparseRanker& ranker) { ranker.weights[3] = NAN; });
+  refused("not a number", [](SparseRanker& ranker) { ranker.weights.back() = INFINITY; });
+  refused("not a number", [](SparseRanker& ranker) { ranker.bias[2] = -INFINITY; });
 }
 
 TEST(RankerScoreTest, RisesWithMargins) {

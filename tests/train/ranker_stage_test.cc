@@ -42,7 +42,8 @@ class RankerStageTest : public testing::Test {
     hooks.stop = [&] { return begun >= blocks; };
     hooks.progress = [&](const TrainingProgress& progress) {
       ++begun;
-      EXPECT_LE(progress.point, progress.points);
+      EXPECT_GT(progress.share, 0);
+      EXPECT_LE(progress.share, 1);
     };
     hooks.log = [](const std::string&, const nlohmann::ordered_json&) {};
     hooks.checkpoint_due = [] { return false; };

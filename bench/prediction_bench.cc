@@ -41,14 +41,14 @@ class SearchAlone {
  public:
   SearchAlone(const Context& context, const Model& model, const Csr& features)
       : model_(model),
-        search_(model.weights().graph.label_count, context.isa()),
-        labels_(static_cast<size_t>(model.search().shortlist)),
+        search_(model.first().weights.graph.label_count, context.isa()),
+        labels_(static_cast<size_t>(model.first().search.shortlist)),
         scores_(labels_.size()) {
-    const PredictorWeights& weights = model.weights();
+    const PredictorWeights& weights = model.first().weights;
     const PackedBag packed = pack_bag(context, weights.encoder, Precision::kFloat32);
     const PackedWeights clusters =
         pack_weights(context, weights.cluster_weights, PackedFor::kForward, Precision::kFloat32);
-    Beam beam(model.search().beam, model.search().alpha);
+    Beam beam(model.first().search.beam, model.first().search.alpha);
     for (size_t begin = 0; begin < features.rows(); begin += kPointsPerPass) {
       const auto end = std::min(features.rows(), begin + static_cast<size_t>(kPointsPerPass));
       std::vector<uint32_t> points(end - begin);
@@ -66,9 +66,9 @@ class SearchAlone {
   }
 
   void run() {
-    const auto b = static_cast<size_t>(model_.search().beam);
+    const auto b = static_cast<size_t>(model_.first().search.beam);
     for (size_t begin = 0; begin < clusters_.size(); begin += b) {
-      search_.explore(model_.weights().graph, std::span(clusters_).subspan(begin, b),
+      search_.explore(model_.first().weights.graph, std::span(clusters_).subspan(begin, b),
                       std::span(cluster_scores_).subspan(begin, b));
       search_.shortlist({.labels = labels_, .scores = scores_, .edges = {}, .slots = {}});
     }
@@ -76,10 +76,11 @@ class SearchAlone {
 
   // Edges followed for a point, on average.
   double edges() const {
-    const auto offsets = model_.weights().graph.offsets;
+    const auto offsets = model_.first().weights.graph.offsets;
     double sum = 0;
     for (const int32_t c : clusters_) sum += static_cast<double>(offsets[c + 1] - offsets[c]);
-    return sum * static_cast<double>(model_.search().beam) / static_cast<double>(clusters_.size());
+    return sum * static_cast<double>(model_.first().search.beam) /
+           static_cast<double>(clusters_.size());
   }
 
  private:
@@ -96,7 +97,7 @@ nlohmann::ordered_json measure(const std::string& folder, const std::string& fil
   const Context context(pool);
   const double load = milliseconds_of([&] { Model::load(folder, Context(all_threads)); });
   const Model model = Model::load(folder, context);
-  if (model.tfidf() == nullptr || !model.weights().cluster_weights) {
+  if (model.tfidf() == nullptr || !model.first().weights.cluster_weights) {
     throw InputError("{}: take a model of texts with an index", folder);
   }
   LabelSpace ignored;
@@ -110,15 +111,15 @@ nlohmann::ordered_json measure(const std::string& folder, const std::string& fil
     });
   };
   const double whole = predict(model.predictor());
-  const double unranked = predict(Predictor(context, model.weights(), model.search()));
+  const double unranked = predict(Predictor(context, model.first().weights, model.first().search));
   SearchAlone search(context, model, model.tfidf()->transform(data.texts, pool));
   const double alone = milliseconds_of([&] { search.run(); });
 
-  const ConstTensorView classifiers = model.weights().label_weights;
+  const ConstTensorView classifiers = model.first().weights.label_weights;
   const double row =
       static_cast<double>(classifiers.width()) * static_cast<double>(size_of(classifiers.dtype()));
-  const double bytes =
-      static_cast<double>(model.search().shortlist) * row + search.edges() * 2 * sizeof(float);
+  const double bytes = static_cast<double>(model.first().search.shortlist) * row +
+                       search.edges() * 2 * sizeof(float);
   const double all = static_cast<double>(classifiers.rows()) * row;
   const std::span<const float> memory(static_cast<const float*>(classifiers.bytes()),
                                       static_cast<size_t>(all / sizeof(float)) / 64 * 64);

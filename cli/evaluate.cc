@@ -216,8 +216,8 @@ FileEvaluation evaluate_model(const Options& options, Reference& reference, Thre
   FileEvaluation file;
   file.name = options.model;
   const auto deepest = std::min<uint64_t>(options.evaluate.cutoffs.deepest(), model.labels());
-  const auto K = static_cast<uint64_t>(model.search().shortlist);
-  if (model.weights().cluster_weights && K < deepest) file.shortlist = K;
+  const auto K = static_cast<uint64_t>(model.first().search.shortlist);
+  if (model.first().weights.cluster_weights && K < deepest) file.shortlist = K;
   file.filtered = remove_pairs(scores, reference.filter);
   file.result = evaluate(reference.truth.labels, scores, reference.trained(), options.evaluate,
                          pool, options.model);

@@ -18,18 +18,15 @@
 
 #include "base/atomic_file.h"
 #include "base/errors.h"
-#include "base/json_log.h"
 #include "base/signals.h"
-#include "base/stopwatch.h"
 #include "cli/data_options.h"
 #include "cli/fit_report.h"
 #include "cli/number_range.h"
 #include "cli/prediction_writer.h"
 #include "cli/verbs.h"
 #include "model/model.h"
-#include "train/ranker_stage.h"
+#include "train/fit_model.h"
 #include "train/run_folder.h"
-#include "train/trainer.h"
 #include "train/training_points.h"
 
 namespace elias::cli {
@@ -42,6 +39,7 @@ constexpr const char* kExamples = R"(Examples:
   elias fit --train trn.json.gz --dev dev.json.gz --labels labels.txt --out model
   elias fit --train X.trn.npz,Y.trn.npz --out model --seed 1 --set width=1024 --set beam=40
   elias fit --train trn.tsv --out exact --method ova --store bf16
+  elias fit --train trn.tsv --out best --ensemble 3
 
 A run that was stopped goes on if the same command is given again.
 
@@ -52,7 +50,7 @@ the data, see docs/training.md:
 struct Options {
   DataOptions data;
   std::string train, dev, out, preset, settings_file;
-  std::string method, seed;  // empty: not given
+  std::string method, seed, ensemble;  // empty: not given
   std::vector<std::string> set;
   std::string store = "float32";
   bool as_published = false, overwrite = false;
@@ -117,6 +115,7 @@ Settings given_settings(const Options& options) {
   }
   if (!options.method.empty()) set(settings, "method", options.method, "--method");
   if (!options.seed.empty()) set(settings, "seed", options.seed, "--seed");
+  if (!options.ensemble.empty()) set(settings, "ensemble", options.ensemble, "--ensemble");
   for (const std::string& one : options.set) {
     const size_t equals = one.find('=');
     if (equals == std::string::npos) {
@@ -129,88 +128,20 @@ Settings given_settings(const Options& options) {
 
 // --- the run -------------------------------------------------------------------------------------
 
-void write_candidate(const std::string& folder, const Candidate& candidate,
-                     const TrainingPoints& points, const Settings& settings, LabelStorage storage) {
-  const ModelParts parts{.method = to_json(settings)["method"],
-                         .search = candidate.search,
-                         .weights = candidate.weights,
-                         .tfidf = points.tfidf ? &*points.tfidf : nullptr,
-                         .labels = &points.labels,
-                         .label_counts = points.label_counts,
-                         .stage1_clusters = candidate.stage1_clusters,
-                         .points = static_cast<uint64_t>(points.sizes.points),
-                         .training = to_json(settings)};
-  write_model(folder, parts, storage);
-}
-
-/// All that a run tells, asks and saves. What it is made with must outlive it.
-TrainingHooks hooks_for(RunFolder& folder, const Options& options, JsonLog& log,
-                        FitDisplay& display) {
-  TrainingHooks hooks;
-  const auto last_checkpoint = std::make_shared<Stopwatch>();
-  hooks.stop = [] { return stop_signal != 0; };
-  hooks.progress = [&](const TrainingProgress& progress) { display.progress(progress); };
-  hooks.log = [&](const std::string& event, const ordered_json& fields) {
-    log.write(event, fields);
-    display.event(event, fields);
-  };
-  hooks.checkpoint_due = [&options, last_checkpoint] {
-    return last_checkpoint->seconds() >= 60 * options.checkpoint_minutes;
-  };
-  hooks.checkpoint = [&folder, last_checkpoint](const SafetensorsWriter& writer) {
-    folder.save_checkpoint(writer);
-    *last_checkpoint = Stopwatch();
-  };
-  return hooks;
-}
-
-Model load_best(const RunFolder& folder, const Context& context) try {
-  return Model::load(folder.best(), context);
-} catch (const InputError& error) {
-  throw InputError("{}; to start the run anew, remove {}/run", error.what(), folder.path());
-}
-
-/// Adds a ranker to the model of a run whose training is finished.
-Outcome rank_in(RunFolder& folder, const Settings& settings, const TrainingPoints& points,
-                const Context& context, const TrainingHooks& hooks) {
-  const Model model = load_best(folder, context);
-  if (model.ranker() != nullptr) return Outcome::kFinished;  // killed just before the end
-  auto checkpoint = folder.checkpoint();
-  if (checkpoint && !is_ranker_checkpoint(*checkpoint)) checkpoint.reset();
-  const auto learned = train_ranker(context, settings, points.data, model, hooks, checkpoint);
-  if (!learned) return Outcome::kStopped;
-  const RankerPart ranker = learned->part(settings, model.label_counts());
-  ModelParts parts = parts_of(model, points.labels);
-  parts.ranker = &ranker;
-  folder.replace_best([&](const std::string& best) {
-    write_model(best, parts, LabelStorage::kFloat32);  // classifiers as they are
-  });
-  return Outcome::kFinished;
-}
-
 Outcome train_in(RunFolder& folder, const Options& options, const Settings& settings,
                  const TrainingPoints& points, const Context& context) {
-  const auto storage = options.store == "bf16" ? LabelStorage::kBFloat16 : LabelStorage::kFloat32;
-  auto checkpoint = folder.checkpoint();
-  JsonLog log(folder.log_path());
-  FitDisplay training, ranking;
-  TrainingHooks hooks = hooks_for(folder, options, log, training);
-  hooks.keep = [&](const Candidate& candidate) {
-    folder.replace_best([&](const std::string& best) {
-      write_candidate(best, candidate, points, settings, storage);
-    });
-  };
-  log.write(checkpoint ? "resume" : "start", {{"settings", to_json(settings)}});
+  FitDisplay display;
+  const FitHooks hooks{
+      .stop = [] { return stop_signal != 0; },
+      .progress = [&](const TrainingProgress& progress) { display.progress(progress); },
+      .log = [&](const std::string& event,
+                 const ordered_json& fields) { display.event(event, fields); }};
+  const FitOptions how{
+      .storage = options.store == "bf16" ? LabelStorage::kBFloat16 : LabelStorage::kFloat32,
+      .checkpoint_minutes = options.checkpoint_minutes};
   on_stop_signals(ask_to_stop);
-  Outcome outcome = Outcome::kFinished;
-  if (!checkpoint || !is_ranker_checkpoint(*checkpoint)) {
-    outcome = train(context, settings, points.data, hooks, std::move(checkpoint));
-  }
-  if (outcome == Outcome::kFinished && settings.ranker != RankerChoice::kOff) {
-    outcome = rank_in(folder, settings, points, context, hooks_for(folder, options, log, ranking));
-  }
+  const Outcome outcome = fit_model(context, folder, settings, points, how, hooks);
   remove_temporary_files_on_signals();
-  log.write(outcome == Outcome::kFinished ? "finished" : "stopped", ordered_json::object());
   return outcome;
 }
 
@@ -321,6 +252,10 @@ void add_settings(CLI::App& verb, Options& options) {
                   "elias: search, then rank; ova: rank all labels (default: elias)")
       ->type_name("NAME");
   verb.add_option("--seed", options.seed, "Of all random choices (default: 0)")
+      ->type_name("NUMBER");
+  verb.add_option(
+          "--ensemble", options.ensemble,
+          "Train so many models with clusters of their own, and use them as one (default: 1)")
       ->type_name("NUMBER");
   verb.add_option("--preset", options.preset,
                   fmt::format("Settings of the paper: {}", fmt::join(preset_names(), ", ")))

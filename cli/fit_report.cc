@@ -43,15 +43,18 @@ std::string remedy(const std::string& part, const Settings& settings) {
 }
 
 std::string index_line(const Settings& settings) {
+  const std::string members =
+      settings.ensemble > 1 ? fmt::format(", {} members", settings.ensemble) : "";
   if (settings.method == Method::kOva) {
-    return fmt::format("ova: width {}, batch {}, {}", settings.width, settings.batch,
-                       counted(static_cast<uint64_t>(settings.stage1_epochs), "epoch"));
+    return fmt::format("ova: width {}, batch {}, {}{}", settings.width, settings.batch,
+                       counted(static_cast<uint64_t>(settings.stage1_epochs), "epoch"), members);
   }
   return fmt::format(
       "elias: width {}, clusters {}, beam {}, shortlist {}, edges {}, batch {}, epochs {} + {} + "
-      "{}",
+      "{}{}",
       settings.width, settings.clusters, settings.beam, settings.shortlist, settings.edges,
-      settings.batch, settings.warm_epochs, settings.stage1_epochs, settings.stage2_epochs);
+      settings.batch, settings.warm_epochs, settings.stage1_epochs, settings.stage2_epochs,
+      members);
 }
 
 }  // namespace
@@ -108,7 +111,8 @@ std::string memory_line(const MemoryEstimate& estimate, const Settings& settings
 }
 
 void FitDisplay::progress(const TrainingProgress& progress) {
-  const bool first = run_.stage.empty();
+  const bool first = run_.stage.empty() || progress.share < share_;
+  share_ = progress.share;
   if (first || epoch_.stage != progress.stage || epoch_.epoch != progress.epoch) {
     epoch_ = {Stopwatch(), progress.stage, progress.epoch, progress.point, progress.share};
     if (first) run_ = epoch_;
@@ -139,7 +143,8 @@ void FitDisplay::event(const std::string& event, const nlohmann::ordered_json& f
                     time_text(fields.value("seconds", 0.0))));
   }
   if (event != "epoch") return;
-  std::string text =
+  std::string text = fields.contains("member") ? fields["member"].get<std::string>() + "  " : "";
+  text +=
       fmt::format("{}  epoch {}/{}  loss {:.4g}", fields.value("stage", ""),
                   fields.value("epoch", 0), fields.value("epochs", 0), fields.value("loss", 0.0));
   for (const auto& [name, value] : fields.items()) {

@@ -10,10 +10,13 @@
 
 #include "base/edit_distance.h"
 #include "base/errors.h"
+#include "base/readable.h"
 #include "cli/data_options.h"
 #include "cli/inspect_report.h"
 #include "cli/model_points.h"
+#include "cli/number_range.h"
 #include "cli/verbs.h"
+#include "model/model_folder.h"
 
 namespace elias::cli {
 namespace {
@@ -22,6 +25,7 @@ struct Options {
   std::string model, test, label;
   DataOptions data;  // of the test points; the model decides what labels are
   bool has_label = false, json = false;
+  size_t member = 1;
 };
 
 constexpr const char* kExamples = R"(Examples:
@@ -84,7 +88,8 @@ void print_json(const nlohmann::ordered_json& json) {
 void inspect_label(const Model& model, const Options& options, ThreadPool& pool) {
   constexpr size_t kMost = 10;
   const uint32_t label = find_label(model, options, pool);
-  const LabelPortrait portrait = portray(model.weights(), label, kMost, pool);
+  const LabelPortrait portrait =
+      portray(model.members()[options.member - 1].weights, label, kMost, pool);
   if (options.json) {
     print_json(label_json(model, portrait));
   } else {
@@ -96,8 +101,12 @@ void run(const Options& options, const Global& global) {
   ThreadPool pool(global.threads);
   const Context context(pool);
   const Model model = Model::load(options.model, context);
+  if (options.member > model.members().size()) {
+    throw InputError("--member {}: {} has {}", options.member, options.model,
+                     counted(model.members().size(), "member"));
+  }
   if (options.has_label) return inspect_label(model, options, pool);
-  Inspection inspection(options.model, model);
+  Inspection inspection(options.model, model, options.member - 1);
   if (!options.test.empty()) {
     inspection.test_file = options.test;
     const auto points = read_test_points(options.test, options.data.read_options(), model, pool);
@@ -126,6 +135,10 @@ void add_inspect(CLI::App& app, const Global& global) {
       ->type_name("NAME")
       ->excludes(test)
       ->each([options](const std::string&) { options->has_label = true; });
+  verb->add_option("--member", options->member, "Of an ensemble: whose index to look at")
+      ->check(number_range(size_t{1}, kMostMembers))
+      ->type_name("N")
+      ->capture_default_str();
   verb->add_flag("--json", options->json, "Print JSON");
   verb->callback([options, &global] { run(*options, global); });
 }

@@ -23,9 +23,16 @@ Json ranker_json(const RankerPart& ranker) {
           {"mix", kMixNames[static_cast<size_t>(ranker.mix.kind)]}};
 }
 
-Json index_json(const GraphSummary& index, const Model& model) {
-  const SearchSettings& search = model.search();
-  Json json{{"clusters", model.weights().graph.clusters()},
+Json ensemble_json(const Inspection& inspection) {
+  if (inspection.model.members().size() == 1) return nullptr;
+  return {{"members", inspection.model.members().size()},
+          {"fusion", kFusionNames[static_cast<size_t>(inspection.model.fusion().kind)]},
+          {"inspected", inspection.member_number + 1}};
+}
+
+Json index_json(const GraphSummary& index, const Member& member) {
+  const SearchSettings& search = member.search;
+  Json json{{"clusters", member.weights.graph.clusters()},
             {"edges", index.edges},
             {"search",
              {{"beam", search.beam},
@@ -91,7 +98,7 @@ Json scored_json(const Model& model, const std::vector<LabelPortrait::Scored>& l
 
 Json inspection_json(const Inspection& inspection) {
   const Model& model = inspection.model;
-  const PredictorWeights& weights = model.weights();
+  const PredictorWeights& weights = inspection.member.weights;
   const bool halves = weights.label_weights.dtype() == DType::kBFloat16;
   Json json{{"model", inspection.folder},
             {"method", model.method()},
@@ -105,7 +112,8 @@ Json inspection_json(const Inspection& inspection) {
             {"training", model.training()},
             {"files", Json::object()}};
   for (const auto& [name, bytes] : model.files()) json["files"][name] = bytes;
-  json["index"] = inspection.index ? index_json(*inspection.index, model) : Json();
+  json["ensemble"] = ensemble_json(inspection);
+  json["index"] = inspection.index ? index_json(*inspection.index, inspection.member) : Json();
   json["ranker"] = model.ranker() != nullptr ? ranker_json(*model.ranker()) : Json();
   json["deciles"] = deciles_json(inspection);
   if (inspection.test) json["test"] = test_json(inspection);
@@ -118,7 +126,7 @@ Json label_json(const Model& model, const LabelPortrait& portrait) {
             {"id", portrait.label},
             {"train_points", model.label_counts()[portrait.label]},
             {"decile", decile_name(group)}};
-  if (model.weights().cluster_weights) {
+  if (model.first().weights.cluster_weights) {
     json["clusters_in_all"] = portrait.edges;
     json["clusters"] = Json::array();
     for (const auto& cluster : portrait.clusters) {

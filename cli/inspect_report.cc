@@ -22,9 +22,15 @@ std::string count_and_share(int64_t part, int64_t whole) {
   return fmt::format("{} ({} %)", grouped(part), percent(share));
 }
 
+/// Whose index it is, where there are several.
+std::string member_of(const Inspection& inspection) {
+  if (inspection.model.members().size() == 1) return "";
+  return fmt::format(" of member {}", inspection.member_number + 1);
+}
+
 std::string model_section(const Inspection& inspection) {
   const Model& model = inspection.model;
-  const PredictorWeights& weights = model.weights();
+  const PredictorWeights& weights = inspection.member.weights;
   Table table;
   table.add({"method", model.method()});
   table.add({"training points", elias::grouped(model.points())});
@@ -35,8 +41,13 @@ std::string model_section(const Inspection& inspection) {
   table.add({"residual layers", elias::grouped(weights.encoder.layers.size())});
   table.add({"label classifiers",
              weights.label_weights.dtype() == DType::kBFloat16 ? "bfloat16" : "float32"});
+  if (model.members().size() > 1) {
+    table.add({"members of the ensemble", elias::grouped(model.members().size())});
+    table.add({"fusion of their scores",
+               std::string(kFusionNames[static_cast<size_t>(model.fusion().kind)])});
+  }
   if (inspection.index) {
-    const SearchSettings& search = model.search();
+    const SearchSettings& search = inspection.member.search;
     table.add({"clusters", grouped(weights.graph.clusters())});
     table.add({"edges from clusters to labels", grouped(inspection.index->edges)});
     table.add({"beam: clusters searched for a point", grouped(search.beam)});
@@ -64,7 +75,8 @@ std::string files_section(const Model& model) {
   return "\nFiles\n" + table.text("  ");
 }
 
-std::string coverage_section(const GraphSummary& index, int64_t L, int64_t C) {
+std::string coverage_section(const Inspection& inspection, int64_t L, int64_t C) {
+  const GraphSummary& index = *inspection.index;
   Table table;
   table.add({"labels with an edge", count_and_share(index.covered, L)});
   table.add({"edges that count", count_and_share(index.counted, index.edges)});
@@ -73,8 +85,8 @@ std::string coverage_section(const GraphSummary& index, int64_t L, int64_t C) {
   table.add({"edges a cluster that count, mean", fmt::format("{:.1f}", index.cluster_sizes.mean)});
   table.add({"  of the smallest cluster", grouped(index.cluster_sizes.least)});
   table.add({"  of the largest cluster", grouped(index.cluster_sizes.most)});
-  return fmt::format("\nIndex; an edge counts if its score is above {}\n{}", kCountsAbove,
-                     table.text("  "));
+  return fmt::format("\nIndex{}; an edge counts if its score is above {}\n{}",
+                     member_of(inspection), kCountsAbove, table.text("  "));
 }
 
 /// A bar a bin. Whatever is not empty has a bar, so that rare scores are seen.
@@ -156,13 +168,15 @@ std::string test_section(const Inspection& inspection) {
 
 }  // namespace
 
-Inspection::Inspection(std::string model_folder, const Model& inspected)
+Inspection::Inspection(std::string model_folder, const Model& inspected, size_t inspected_member)
     : folder(std::move(model_folder)),
       model(inspected),
+      member_number(inspected_member),
+      member(inspected.members().at(inspected_member)),
       deciles(label_deciles(inspected.label_counts())) {
-  if (!model.weights().cluster_weights) return;
+  if (!member.weights.cluster_weights) return;
   index =
-      summarise(model.weights().graph, model.label_counts(), model.stage1_clusters(), kCountsAbove);
+      summarise(member.weights.graph, model.label_counts(), member.stage1_clusters, kCountsAbove);
 }
 
 double figure(const std::vector<Metric>& metrics, std::string_view name) {
@@ -175,8 +189,8 @@ double figure(const std::vector<Metric>& metrics, std::string_view name) {
 std::string inspection_report(const Inspection& inspection) {
   std::string text = model_section(inspection) + files_section(inspection.model);
   if (inspection.index) {
-    const LabelGraphView& graph = inspection.model.weights().graph;
-    text += coverage_section(*inspection.index, graph.label_count, graph.clusters()) +
+    const LabelGraphView& graph = inspection.member.weights.graph;
+    text += coverage_section(inspection, graph.label_count, graph.clusters()) +
             histogram_section(*inspection.index) + stage1_section(*inspection.index);
   } else {
     text += "\nThere is no index: this model scores every label of every point.\n";

@@ -17,10 +17,13 @@ namespace elias::cli {
 constexpr float kCountsAbove = 0.25F;
 
 struct Inspection {
-  Inspection(std::string model_folder, const Model& inspected);
+  /// `member`, from 0: the one of an ensemble whose index is looked at.
+  Inspection(std::string model_folder, const Model& inspected, size_t member = 0);
 
   std::string folder;
   const Model& model;
+  size_t member_number;
+  const Member& member;
   LabelDeciles deciles;
   std::optional<GraphSummary> index;  // none: the model scores every label
   std::string test_file;

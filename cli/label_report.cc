@@ -55,14 +55,14 @@ std::string head_of(const Model& model, const LabelPortrait& portrait) {
   if (model.has_names()) table.add({"id", std::to_string(portrait.label)});
   table.add({"training points", grouped(points)});
   table.add({"frequency decile, 1 is the head", group_name(group)});
-  if (model.weights().cluster_weights) {
+  if (model.first().weights.cluster_weights) {
     table.add({"clusters that lead to it", grouped(static_cast<uint64_t>(portrait.edges))});
   }
   return text + table.text("  ");
 }
 
 std::string clusters_of(const Model& model, const LabelPortrait& portrait) {
-  if (!model.weights().cluster_weights) {
+  if (!model.first().weights.cluster_weights) {
     return "\nThere is no index: this model scores every label of every point.\n";
   }
   if (portrait.clusters.empty()) {

@@ -103,9 +103,9 @@ class PredictRun {
 
  private:
   void say_if_shortlist_is_shorter() const {
-    const int64_t K = model_.search().shortlist;
+    const int64_t K = model_.first().search.shortlist;
     const bool cut = allowed_.all() || static_cast<int64_t>(allowed_.list().size()) > K;
-    if (!model_.weights().cluster_weights || k_ <= K || !cut) return;
+    if (!model_.first().weights.cluster_weights || k_ <= K || !cut) return;
     fmt::print(stderr, "elias: --k {}: the model finds at most {} for a point, its shortlist\n", k_,
                counted(static_cast<uint64_t>(K), "label"));
   }

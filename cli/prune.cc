@@ -65,10 +65,24 @@ void check_options(const Options& options) {
   check_folder(options);
 }
 
-void write_pruned(const Model& model, const PrunedGraph& pruned, const std::string& folder) {
+/// The graphs of all members, cut; adds the labels that kept their best edge to `restored`.
+std::vector<PrunedGraph> pruned_graphs(const Model& model, const Options& options,
+                                       int64_t& restored) {
+  std::vector<PrunedGraph> all;
+  for (const Member& member : model.members()) {
+    const LabelGraphView& graph = member.weights.graph;
+    all.push_back(options.top > 0 ? top_edges(graph, static_cast<size_t>(options.top))
+                                  : edges_above(graph, options.threshold));
+    restored += restore_best_edges(graph, all.back());
+  }
+  return all;
+}
+
+void write_pruned(const Model& model, const std::vector<PrunedGraph>& pruned,
+                  const std::string& folder) {
   const LabelSpace labels = model.label_space();
   ModelParts parts = parts_of(model, labels);
-  parts.weights.graph = pruned.view();
+  for (size_t m = 0; m < pruned.size(); ++m) parts.members[m].weights.graph = pruned[m].view();
   replace_model(folder, [&](const std::string& beside) {
     write_model(beside, parts, LabelStorage::kFloat32);  // as they are
   });
@@ -79,7 +93,7 @@ void run(const Options& options, const Global& global) {
   ThreadPool pool(global.threads);
   const Context context(pool);
   const Model model = Model::load(options.model, context);
-  if (!model.weights().cluster_weights) {
+  if (!model.first().weights.cluster_weights) {
     throw InputError("{}: has no index to prune: it scores every label of every point",
                      options.model);
   }
@@ -88,11 +102,8 @@ void run(const Options& options, const Global& global) {
     test = read_test_points(options.test, options.data.read_options(), model, pool);
   }
 
-  const LabelGraphView& graph = model.weights().graph;
-  PrunedGraph pruned = options.top > 0 ? top_edges(graph, static_cast<size_t>(options.top))
-                                       : edges_above(graph, options.threshold);
-  const int64_t restored = restore_best_edges(graph, pruned);
-  write_pruned(model, pruned, options.out);
+  int64_t restored = 0;
+  write_pruned(model, pruned_graphs(model, options, restored), options.out);
 
   const Model smaller = Model::load(options.out, context);
   PruneResult result{.before = model, .after = smaller, .restored = restored};

@@ -2,33 +2,34 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "base/readable.h"
 #include "cli/inspect_report.h"
 
 namespace elias::cli {
 namespace {
 
-uint64_t edges_of(const Model& model) { return model.weights().graph.labels.size(); }
-
-uint64_t index_bytes(const Model& model) {
-  const auto& files = model.files();
-  return std::find_if(files.begin(), files.end(),
-                      [](const auto& file) { return file.first == "index.safetensors"; })
-      ->second;
+uint64_t edges_of(const Model& model) {
+  uint64_t sum = 0;
+  for (const Member& member : model.members()) sum += member.weights.graph.labels.size();
+  return sum;
 }
 
-uint64_t all_bytes(const Model& model) {
-  const auto& files = model.files();
-  return std::accumulate(files.begin(), files.end(), uint64_t{0},
-                         [](uint64_t sum, const auto& file) { return sum + file.second; });
+int64_t clusters_of(const Model& model) {
+  return model.first().weights.graph.clusters() * static_cast<int64_t>(model.members().size());
+}
+
+/// Of the files whose names begin so.
+uint64_t bytes_of(const Model& model, std::string_view begin) {
+  uint64_t sum = 0;
+  for (const auto& [name, bytes] : model.files()) {
+    if (name.starts_with(begin)) sum += bytes;
+  }
+  return sum;
 }
 
 std::string edges_per_cluster(const Model& model) {
-  return fmt::format("{:.1f}", static_cast<double>(edges_of(model)) /
-                                   static_cast<double>(model.weights().graph.clusters()));
+  return fmt::format(
+      "{:.1f}", static_cast<double>(edges_of(model)) / static_cast<double>(clusters_of(model)));
 }
 
 void add_figures(Table& table, const Evaluation& before, const Evaluation& after) {
@@ -59,8 +60,9 @@ std::string prune_report(const PruneResult& result) {
   table.add({"", "before", "after", "change"});
   table.add({"edges", grouped(edges), grouped(left), change(edges, left)});
   table.add({"edges a cluster", edges_per_cluster(before), edges_per_cluster(after), ""});
-  add_bytes(table, "index.safetensors", index_bytes(before), index_bytes(after));
-  add_bytes(table, "the whole model", all_bytes(before), all_bytes(after));
+  add_bytes(table, before.members().size() > 1 ? "index of all members" : "index.safetensors",
+            bytes_of(before, "index."), bytes_of(after, "index."));
+  add_bytes(table, "the whole model", bytes_of(before, ""), bytes_of(after, ""));
   if (result.test) add_figures(table, result.test->before, result.test->after);
   std::string text = table.text("  ");
   if (result.restored > 0) {

@@ -25,7 +25,7 @@ struct Registered {
   std::atomic<bool> taken{false}, ready{false};
   char path[PATH_MAX];
 };
-std::array<Registered, 16> registry;
+std::array<Registered, 64> registry;
 
 void register_temporary(const std::string& path) {
   if (path.size() >= PATH_MAX) return;

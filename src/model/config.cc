@@ -18,7 +18,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "elias-model";
-constexpr int kVersion = 1;
+// What is written has the lowest version whose programs read it: 1, or 2 for an ensemble.
+constexpr int kNewest = 2;
 constexpr std::string_view kField = "\"checksum\": \"";
 constexpr size_t kDigits = 16;
 constexpr std::array<std::string_view, 3> kNamings = {"ids", "names", "file"};
@@ -91,11 +92,11 @@ void check_version(const Json& json, const std::string& path) {
                      shown(json.at("format").get<std::string>()), kFormat);
   }
   const auto version = whole(json, "version", path);
-  if (version > kVersion) {
+  if (version > kNewest) {
     throw InputError(
         "{}: the model has format version {}, and this program reads versions up to {}: update "
         "elias",
-        path, version, kVersion);
+        path, version, kNewest);
   }
 }
 
@@ -109,6 +110,56 @@ void check_checksum(std::string_view text, const std::string& path) {
       "{}: is damaged or was edited: its checksum does not match; copy the model again", path);
 }
 
+SearchSettings search_from(const Json& json, const std::string& path) {
+  return {.alpha = real(json, "alpha", path),
+          .beam = whole(json, "beam", path),
+          .shortlist = whole(json, "shortlist", path),
+          .gamma = real(json, "gamma", path)};
+}
+
+Json to_json(const SearchSettings& search) {
+  return {{"alpha", shortest(search.alpha)},
+          {"beam", search.beam},
+          {"shortlist", search.shortlist},
+          {"gamma", shortest(search.gamma)}};
+}
+
+void read_members(const Json& json, const std::string& path, ModelConfig& config) {
+  if (!json.contains("ensemble")) {
+    if (config.has_index()) config.search = {search_from(json.at("search"), path)};
+    return;
+  }
+  const Json& ensemble = json.at("ensemble");
+  const int64_t members = whole(ensemble, "members", path);
+  const auto given = config.has_index() ? static_cast<int64_t>(json.at("search").size()) : members;
+  if (members < 2 || members > static_cast<int64_t>(kMostMembers) || given != members) {
+    throw InputError(
+        "{}: an ensemble of {} members with {} of them described cannot be: copy the "
+        "model again",
+        path, members, given);
+  }
+  config.fusion = named<FusionKind>(ensemble, "fusion", kFusionNames, path);
+  config.search.resize(static_cast<size_t>(members));
+  if (!config.has_index()) return;
+  for (size_t m = 0; m < config.search.size(); ++m) {
+    config.search[m] = search_from(json.at("search").at(m), path);
+  }
+}
+
+void write_members(const ModelConfig& config, Json& json) {
+  if (config.is_ensemble()) {
+    json["ensemble"] = {{"members", config.search.size()},
+                        {"fusion", kFusionNames[static_cast<size_t>(config.fusion)]}};
+  }
+  if (!config.has_index()) return;
+  if (!config.is_ensemble()) {
+    json["search"] = to_json(config.search.front());
+    return;
+  }
+  json["search"] = Json::array();
+  for (const SearchSettings& search : config.search) json["search"].push_back(to_json(search));
+}
+
 ModelConfig from_json(const Json& json, const std::string& path) {
   ModelConfig config;
   config.method = json.at("method").get<std::string>();
@@ -120,13 +171,7 @@ ModelConfig from_json(const Json& json, const std::string& path) {
   config.labels = whole(sizes, "labels", path);
   config.points = static_cast<uint64_t>(whole(sizes, "points", path));
   config.naming = named<LabelNaming>(json, "label_naming", kNamings, path);
-  if (config.has_index()) {
-    const Json& search = json.at("search");
-    config.search = {.alpha = real(search, "alpha", path),
-                     .beam = whole(search, "beam", path),
-                     .shortlist = whole(search, "shortlist", path),
-                     .gamma = real(search, "gamma", path)};
-  }
+  read_members(json, path, config);
   if (json.contains("ranker")) config.ranker = ranker_from(json.at("ranker"), path);
   config.training = json.at("training");
   for (const auto& [name, file] : json.at("files").items()) {
@@ -134,7 +179,7 @@ ModelConfig from_json(const Json& json, const std::string& path) {
                             file.at("checksum").get<std::string>()});
   }
   const auto known_file = [](const ModelFile& file) {
-    return is_model_file(file.name) && file.name != kModelFiles.back();
+    return is_model_file(file.name) && file.name != model_files().back();
   };
   const bool known = (config.method == "elias" || config.method == "ova") &&
                      std::all_of(config.files.begin(), config.files.end(), known_file);
@@ -153,17 +198,13 @@ const ModelFile* ModelConfig::find(std::string_view name) const {
 }
 
 std::string config_text(const ModelConfig& config) {
-  Json json = {{"format", kFormat}, {"version", kVersion}, {"method", config.method}};
+  Json json = {
+      {"format", kFormat}, {"version", config.is_ensemble() ? 2 : 1}, {"method", config.method}};
   json["sizes"] = {{"points", config.points},     {"features", config.features},
                    {"width", config.width},       {"layers", config.layers},
                    {"clusters", config.clusters}, {"labels", config.labels}};
   json["label_naming"] = kNamings[static_cast<size_t>(config.naming)];
-  if (config.has_index()) {
-    json["search"] = {{"alpha", shortest(config.search.alpha)},
-                      {"beam", config.search.beam},
-                      {"shortlist", config.search.shortlist},
-                      {"gamma", shortest(config.search.gamma)}};
-  }
+  write_members(config, json);
   if (config.ranker) json["ranker"] = to_json(*config.ranker);
   json["training"] = config.training;
   json["files"] = Json::object();

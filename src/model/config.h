@@ -38,12 +38,15 @@ struct ModelConfig {
   int64_t features = 0, width = 0, layers = 0, clusters = 0, labels = 0;  // V, D, -, C, L
   uint64_t points = 0;                                                    // of training
   LabelNaming naming = LabelNaming::kIds;
-  SearchSettings search;               // of method "elias"
+  /// Of the members, at least one; those of an index where the method is "elias".
+  std::vector<SearchSettings> search{1};
+  FusionKind fusion{};                 // of several members
   std::optional<RankerConfig> ranker;  // none: there is no ranker.safetensors
   nlohmann::ordered_json training;     // the resolved settings of the run
   std::vector<ModelFile> files;
 
   bool has_index() const { return method == "elias"; }
+  bool is_ensemble() const { return search.size() > 1; }
   /// Null if the model has no such file.
   const ModelFile* find(std::string_view name) const;
 };

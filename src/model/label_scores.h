@@ -1,4 +1,4 @@
-// The final score of a label and the order of scored labels, the same for every way to find them.
+// The final score of a label, the same for every way to find it, and the best of scored labels.
 #pragma once
 
 #include <algorithm>
@@ -6,17 +6,9 @@
 #include <cstdint>
 #include <span>
 
+#include "data/scored_label.h"
+
 namespace elias {
-
-struct ScoredLabel {
-  float score = 0;
-  int32_t label = -1;
-};
-
-/// Best first; of equal scores the lower label.
-inline bool is_better(const ScoredLabel& a, const ScoredLabel& b) {
-  return a.score != b.score ? a.score > b.score : a.label < b.label;
-}
 
 /// Never falls where z rises, which a scan over all labels relies on. Of a NaN it is 0.
 inline float sigmoid(float z) { return std::isnan(z) ? 0 : 1 / (1 + std::exp(-z)); }

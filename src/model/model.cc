@@ -13,6 +13,7 @@
 #include "model/config.h"
 #include "model/file_checksum.h"
 #include "model/label_names.h"
+#include "model/model_folder.h"
 #include "model/ranker_file.h"
 
 namespace elias {
@@ -104,9 +105,14 @@ struct Model::Parts {
   Parts(const std::string& model_folder, const Context& model_context)
       : folder(model_folder), context(model_context) {
     load_config();
-    load_encoder();
-    load_classifiers();
-    load_index();
+    members.resize(config.search.size());
+    for (size_t m = 0; m < members.size(); ++m) {
+      members[m].search = config.search[m];
+      load_encoder(m);
+      load_classifiers(m);
+      load_index(m);
+    }
+    load_fusion();
     load_ranker();
     load_features();
     load_names();
@@ -148,19 +154,20 @@ struct Model::Parts {
     return {file.bytes(), file.path()};
   }
 
-  void load_encoder() {
-    const SafetensorsFile file = open_tensors("encoder.safetensors");
+  void load_encoder(size_t m) {
+    const SafetensorsFile file = open_tensors(member_file("encoder", m));
+    BagWeights<ConstTensorView>& encoder = members[m].weights.encoder;
     const int64_t D = config.width;
     const auto vector = [&](const std::string& name) {
       return view_of(file, name, DType::kFloat32, {D});
     };
-    weights.encoder = {.table = view_of(file, "table", DType::kFloat32, {config.features, D}),
-                       .gain = vector("gain"),
-                       .shift = vector("shift"),
-                       .layers = {}};
+    encoder = {.table = view_of(file, "table", DType::kFloat32, {config.features, D}),
+               .gain = vector("gain"),
+               .shift = vector("shift"),
+               .layers = {}};
     for (int64_t i = 0; i < config.layers; ++i) {
       const std::string prefix = fmt::format("layers.{}.", i);
-      weights.encoder.layers.push_back(
+      encoder.layers.push_back(
           {.weights = view_of(file, prefix + "weights", DType::kFloat32, {D, D}),
            .bias = vector(prefix + "bias"),
            .gain = vector(prefix + "gain"),
@@ -168,19 +175,23 @@ struct Model::Parts {
     }
   }
 
-  void load_classifiers() {
-    const SafetensorsFile file = open_tensors("classifiers.safetensors");
+  void load_classifiers(size_t m) {
+    const SafetensorsFile file = open_tensors(member_file("classifiers", m));
+    PredictorWeights& weights = members[m].weights;
     const bool halves = view_of(file, "weights").dtype() == DType::kBFloat16;
     weights.label_weights = view_of(file, "weights", halves ? DType::kBFloat16 : DType::kFloat32,
                                     {config.labels, config.width});
     weights.label_bias = view_of(file, "bias", DType::kFloat32, {config.labels});
   }
 
-  void load_index() {
-    const SafetensorsFile file = open_tensors("index.safetensors");
+  void load_index(size_t m) {
+    const SafetensorsFile file = open_tensors(member_file("index", m));
+    auto& [weights, search, stage1_clusters] = members[m];
     const auto L = static_cast<size_t>(config.labels);
-    label_counts = file.vector<uint64_t>("label_counts");
-    if (label_counts.size() != L) fail_file(file.name(), "has not one count for each label");
+    if (m == 0) {
+      label_counts = file.vector<uint64_t>("label_counts");
+      if (label_counts.size() != L) fail_file(file.name(), "has not one count for each label");
+    }
     if (file.tensors().contains("stage1_clusters")) {
       stage1_clusters = file.vector<int32_t>("stage1_clusters");
       const bool good =
@@ -200,6 +211,13 @@ struct Model::Parts {
                      .scores = file.vector<float>("graph.scores")};
     if (weights.graph.clusters() != C) fail_file(file.name(), "has not one row for each cluster");
     check_graph(weights.graph, file.name(), context.pool());
+  }
+
+  void load_fusion() {
+    fusion.kind = config.fusion;
+    if (fusion.kind != FusionKind::kLearned) return;
+    fusion.learned = read_logistic(open_tensors("fusion.safetensors"), "", members.size());
+    check_fusion(fusion, members.size(), path_of("fusion.safetensors"));
   }
 
   void load_ranker() {
@@ -225,7 +243,7 @@ struct Model::Parts {
   }
 
   void make_predictor() try {
-    predictor.emplace(context, weights, config.search, ranker);
+    predictor.emplace(context, members, fusion, ranker);
   } catch (const InputError& error) {
     fail_file(folder, error.what());
   }
@@ -235,9 +253,9 @@ struct Model::Parts {
   ModelConfig config;
   std::vector<std::unique_ptr<MappedFile>> mapped;
   std::vector<std::pair<std::string, uint64_t>> sizes;
-  PredictorWeights weights;
+  std::vector<Member> members;
+  Fusion fusion;
   std::span<const uint64_t> label_counts;
-  std::span<const int32_t> stage1_clusters;
   std::optional<RankerPart> ranker;
   std::optional<Tfidf> tfidf;
   std::optional<LabelNames> names;
@@ -253,8 +271,8 @@ Model Model::load(const std::string& folder, const Context& context) {
 }
 
 const std::string& Model::method() const { return parts_->config.method; }
-const SearchSettings& Model::search() const { return parts_->config.search; }
-const PredictorWeights& Model::weights() const { return parts_->weights; }
+const std::vector<Member>& Model::members() const { return parts_->members; }
+const Fusion& Model::fusion() const { return parts_->fusion; }
 const Predictor& Model::predictor() const { return *parts_->predictor; }
 const RankerPart* Model::ranker() const { return parts_->ranker ? &*parts_->ranker : nullptr; }
 const nlohmann::ordered_json& Model::training() const { return parts_->config.training; }
@@ -262,7 +280,6 @@ uint64_t Model::points() const { return parts_->config.points; }
 uint64_t Model::features() const { return static_cast<uint64_t>(parts_->config.features); }
 uint64_t Model::labels() const { return static_cast<uint64_t>(parts_->config.labels); }
 std::span<const uint64_t> Model::label_counts() const { return parts_->label_counts; }
-std::span<const int32_t> Model::stage1_clusters() const { return parts_->stage1_clusters; }
 const Tfidf* Model::tfidf() const { return parts_->tfidf ? &*parts_->tfidf : nullptr; }
 const std::vector<std::pair<std::string, uint64_t>>& Model::files() const { return parts_->sizes; }
 

@@ -7,6 +7,9 @@
 //   index.safetensors        clusters.{weights,bias}, graph.{offsets,labels,scores}; label_counts,
 //                            stage1_clusters
 //   classifiers.safetensors  weights (float32 or bfloat16) and bias of the labels
+//   encoder.2.safetensors, index.2.safetensors, classifiers.2.safetensors, ...
+//                            of the second member of an ensemble, and of others
+//   fusion.safetensors       how members' scores become one; absent unless it is learned
 //   ranker.safetensors       the sparse ranker and the mix of scores; absent if there is none
 //   labels.txt               names, one a line; absent if labels have ids only
 //
@@ -30,16 +33,15 @@ namespace elias {
 
 /// What a model is made of, to be written. All views and pointers belong to the caller.
 struct ModelParts {
-  std::string method;  // "elias" or "ova"
-  SearchSettings search;
-  PredictorWeights weights;
+  std::string method;           // "elias" or "ova"
+  std::vector<Member> members;  // all of the same sizes; more than one are an ensemble
+  Fusion fusion;
   const RankerPart* ranker = nullptr;  // none: scores are those of the search
   const Tfidf* tfidf = nullptr;        // none: points come with their own features
   const LabelSpace* labels = nullptr;
-  std::span<const uint64_t> label_counts;    // [L] training points of each label
-  std::span<const int32_t> stage1_clusters;  // [L] or empty
-  uint64_t points = 0;                       // of training
-  nlohmann::ordered_json training;           // the resolved settings of the run
+  std::span<const uint64_t> label_counts;  // [L] training points of each label
+  uint64_t points = 0;                     // of training
+  nlohmann::ordered_json training;         // the resolved settings of the run
 };
 
 class Model;
@@ -65,8 +67,10 @@ class Model {
   ~Model();
 
   const std::string& method() const;
-  const SearchSettings& search() const;
-  const PredictorWeights& weights() const;
+  /// At least one; more are an ensemble.
+  const std::vector<Member>& members() const;
+  const Member& first() const { return members().front(); }
+  const Fusion& fusion() const;
   const Predictor& predictor() const;
   /// Null if there is none.
   const RankerPart* ranker() const;
@@ -81,7 +85,6 @@ class Model {
   /// with a label file, labels that it does not know get ids from labels() on.
   LabelSpace label_space() const;
   std::span<const uint64_t> label_counts() const;
-  std::span<const int32_t> stage1_clusters() const;  // empty if there are none
   /// Null if points come with their own features.
   const Tfidf* tfidf() const;
   /// The folder's files and their sizes in bytes.

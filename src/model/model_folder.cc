@@ -60,7 +60,7 @@ void clear_left(const std::string& folder) {
 
 std::vector<std::string> paths_of_model(const std::string& folder) {
   std::vector<std::string> paths = {folder};
-  for (const auto name : kModelFiles) paths.push_back(fmt::format("{}/{}", folder, name));
+  for (const std::string& name : model_files()) paths.push_back(fmt::format("{}/{}", folder, name));
   return paths;
 }
 
@@ -133,8 +133,30 @@ std::string followed(const std::string& path) {
 
 }  // namespace
 
+std::string member_file(std::string_view part, size_t member) {
+  return member == 0 ? fmt::format("{}.safetensors", part)
+                     : fmt::format("{}.{}.safetensors", part, member + 1);
+}
+
+const std::vector<std::string>& model_files() {
+  static const auto kFiles = [] {
+    std::vector<std::string> files = {"features.safetensors"};
+    for (size_t m = 0; m < kMostMembers; ++m) {
+      for (const char* part : {"encoder", "index", "classifiers"}) {
+        files.push_back(member_file(part, m));
+      }
+    }
+    for (const char* name :
+         {"fusion.safetensors", "ranker.safetensors", "labels.txt", "config.json"}) {
+      files.emplace_back(name);
+    }
+    return files;
+  }();
+  return kFiles;
+}
+
 bool is_model_file(std::string_view name) {
-  return std::find(kModelFiles.begin(), kModelFiles.end(), name) != kModelFiles.end();
+  return std::ranges::find(model_files(), name) != model_files().end();
 }
 
 void require_room_for_model(const std::string& path, bool overwrite) try {

@@ -1,18 +1,23 @@
 // The folder of a model as a place to write to: what may be replaced there, and how.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace elias {
 
-/// All files that a model can have (model/model.h); the last, without which a folder is no model,
-/// is written last.
-inline constexpr std::array<std::string_view, 7> kModelFiles = {
-    "features.safetensors", "encoder.safetensors", "index.safetensors", "classifiers.safetensors",
-    "ranker.safetensors",   "labels.txt",          "config.json"};
+inline constexpr size_t kMostMembers = 16;  // of an ensemble
+
+/// The name of a member's file: "encoder.safetensors" of the first, "encoder.2.safetensors" of the
+/// second.
+std::string member_file(std::string_view part, size_t member);
+
+/// All names that a file of a model can have (model/model.h); the last, without which a folder is
+/// no model, is written last.
+const std::vector<std::string>& model_files();
 
 bool is_model_file(std::string_view name);
 

@@ -2,191 +2,139 @@
 #include "model/predictor.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <optional>
+#include <memory>
 #include <utility>
 #include <vector>
 
-#include "model/exact_scan.h"
-#include "model/shortlist_search.h"
-#include "ops/check.h"
+#include "model/member_room.h"
 
 namespace elias {
-namespace {
-
-constexpr size_t kChunk = 64;  // points
-
-constexpr DType kFloat = DType::kFloat32;
-constexpr int64_t kAny = Operand::kAny;
-constexpr std::string_view kWho = "the model";
-
-void check_encoder(const BagWeights<ConstTensorView>& encoder) {
-  const ConstTensorView& table = encoder.table;
-  require_cpu(kWho, check(kWho, {{"encoder table", table, kFloat, {kAny, kAny}}}));
-  const int64_t D = table.width();
-  check(kWho, {{"encoder table", table, kFloat, {kAny, D}},
-               {"encoder gain", encoder.gain, kFloat, {D}},
-               {"encoder shift", encoder.shift, kFloat, {D}}});
-  for (const BagLayer<ConstTensorView>& layer : encoder.layers) {
-    check(kWho, {{"encoder layer's weights", layer.weights, kFloat, {D, D}},
-                 {"encoder layer's bias", layer.bias, kFloat, {D}},
-                 {"encoder layer's gain", layer.gain, kFloat, {D}},
-                 {"encoder layer's shift", layer.shift, kFloat, {D}}});
-  }
-}
-
-void check_labels(const PredictorWeights& weights) {
-  const ConstTensorView& w = weights.label_weights;
-  const bool halves = w && w.dtype() == DType::kBFloat16;
-  check(kWho, {{"label weights",
-                w,
-                halves ? DType::kBFloat16 : kFloat,
-                {kAny, weights.encoder.table.width()}}});
-  check(kWho, {{"label bias", weights.label_bias, kFloat, {w.rows()}}});
-}
-
-void check_clusters(const PredictorWeights& weights) {
-  const ConstTensorView& w = weights.cluster_weights;
-  check(kWho, {{"cluster weights", w, kFloat, {kAny, weights.encoder.table.width()}}});
-  check(kWho, {{"cluster bias", weights.cluster_bias, kFloat, {w.rows()}}});
-  const LabelGraphView& graph = weights.graph;
-  if (graph.clusters() != w.rows() || graph.label_count != weights.label_weights.rows()) {
-    throw InputError("the model: its graph is of {} clusters and {} labels, but it has {} and {}",
-                     graph.clusters(), graph.label_count, w.rows(), weights.label_weights.rows());
-  }
-  const auto edges = static_cast<size_t>(graph.offsets.back());
-  if (graph.labels.size() != edges || graph.scores.size() != edges) {
-    throw InputError("the model: its graph has {} edges, but {} labels and {} scores of them",
-                     edges, graph.labels.size(), graph.scores.size());
-  }
-}
-
-void check_setting(std::string_view name, double value, double lowest, double highest) {
-  if (value >= lowest && value <= highest) return;
-  throw InputError("the model: {} is {}, but must be in [{}, {}]", name, value, lowest, highest);
-}
-
-void check_settings(const SearchSettings& settings, const PredictorWeights& weights) {
-  constexpr double kMost = std::numeric_limits<float>::max();
-  check_setting("alpha", settings.alpha, std::numeric_limits<float>::min(), kMost);
-  check_setting("gamma", settings.gamma, 0, kMost);
-  check_setting("the beam", static_cast<double>(settings.beam), 1,
-                static_cast<double>(weights.cluster_weights.rows()));
-  check_setting("the shortlist", static_cast<double>(settings.shortlist), 1,
-                static_cast<double>(weights.label_weights.rows()));
-}
-
-}  // namespace
 
 struct Predictor::Parts {
   Isa isa;
-  PredictorWeights weights;
-  SearchSettings settings;
-  PackedBag encoder;
-  std::optional<SearchWeights> search;  // none: exact one-vs-all
-  std::optional<RankerPart> ranker;     // none: scores are those of the search
+  std::vector<std::unique_ptr<MemberWeights>> members;  // at least one
+  Fusion fusion;
+  std::optional<RankerPart> ranker;  // none: scores are those of the search
 
-  int64_t features() const { return weights.encoder.table.rows(); }  // V
-  int64_t width() const { return weights.encoder.table.width(); }    // D
+  const MemberWeights& first() const { return *members.front(); }
+  bool is_ensemble() const { return members.size() > 1; }
+
+  /// How many labels a member is asked for where k are wanted: fusion and ranker see more of them.
+  int64_t asked(int64_t k) const {
+    const int64_t seen = std::max(is_ensemble() ? kFused : 0, ranker ? ranker->top : 0);
+    return std::max(k, std::min(seen, first().labels()));
+  }
 };
 
 // What a state is: everything that a prediction writes to.
 class Predictor::Room : public Predictor::State {
  public:
-  explicit Room(const Parts& parts) {
-    if (parts.search) search_.emplace(parts.isa, parts.weights, parts.settings);
+  explicit Room(const Parts& parts) : parts_(parts), lists_(parts.members.size()) {
+    for (const auto& weights : parts.members) {
+      members_.push_back(std::make_unique<MemberRoom>(*weights, parts.isa));
+    }
     if (parts.ranker) {
-      reranker_.emplace(*parts.ranker, parts.features(), parts.width(), parts.isa);
+      reranker_.emplace(*parts.ranker, parts.first().features(), parts.first().width(), parts.isa);
     }
   }
 
-  /// phi of the rows [begin, end), at most kChunk of them.
-  ConstTensorView encode(const Context& context, const Parts& parts, const Csr& features,
-                         size_t begin, size_t end) {
-    const size_t first = features.offsets[begin];
-    for (size_t i = begin; i <= end; ++i) {
-      const size_t offset = features.offsets[i] - first;
-      ELIAS_ASSERT(offset <= std::numeric_limits<int32_t>::max());
-      offsets_[i - begin] = static_cast<int32_t>(offset);
+  /// The k best labels of the rows [begin, end), at most MemberRoom::kMostPoints of them.
+  void predict(const Context& context, const Csr& features, size_t begin, size_t end, int64_t k,
+               const AllowedLabels& allowed, const RankedLabels& ranked) {
+    if (!parts_.is_ensemble() && !parts_.ranker) {
+      MemberRoom& member = *members_.front();
+      return member.rank(context, member.encode(context, features, begin, end), k, allowed, ranked);
     }
-    const auto size = static_cast<int64_t>(features.offsets[end] - first);
-    // Feature ids are below V, which fits: of unsigned and signed numbers the bits are the same.
-    const auto* ids = reinterpret_cast<const int32_t*>(features.columns.data() + first);
-    const Bags bags{.offsets = {offsets_.data(), {static_cast<int64_t>(end - begin + 1)}},
-                    .ids = {ids, {size}},
-                    .weights = {features.values.data() + first, {size}}};
-    encode_bags(context, parts.weights.encoder, parts.encoder, bags, std::nullopt, activations_);
-    return activations_.phi();
-  }
-
-  void rank(const Context& context, const Parts& parts, ConstTensorView phi, int64_t k,
-            std::span<const uint8_t> allowed, std::span<const int32_t> listed,
-            const RankedLabels& ranked) {
-    if (search_) return search_->rank(context, *parts.search, phi, k, allowed, listed, ranked);
-    scan_.rank(context, parts.weights, phi, k, allowed, listed, ranked);
-  }
-
-  /// The same with a ranker, which is asked about more labels than are wanted.
-  void rerank(const Context& context, const Parts& parts, ConstTensorView phi, int64_t k,
-              std::span<const uint8_t> allowed, std::span<const int32_t> listed,
-              const Csr& features, size_t begin, const RankedLabels& ranked) {
-    const auto wanted = static_cast<size_t>(k);
-    const int64_t most = parts.weights.label_weights.rows();
-    const int64_t asked = std::max(k, std::min(parts.ranker->top, most));
-    const auto places = static_cast<size_t>(asked);
-    const auto points = static_cast<size_t>(phi.rows());
-    labels_.resize(points * places);
-    scores_.resize(points * places);
-    rank(context, parts, phi, asked, allowed, listed, {labels_, scores_});
-    for (size_t i = 0; i < points; ++i) {
-      const auto labels = std::span(labels_).subspan(i * places, places);
-      const auto scores = std::span(scores_).subspan(i * places, places);
-      const auto* vector = phi.data<float>() + static_cast<int64_t>(i) * phi.stride();
-      reranker_->rank(*parts.ranker, features.row(begin + i),
-                      {vector, static_cast<size_t>(phi.width())}, labels, scores);
-      std::copy_n(labels.begin(), wanted,
-                  ranked.labels.begin() + static_cast<ptrdiff_t>(i * wanted));
-      std::copy_n(scores.begin(), wanted,
-                  ranked.scores.begin() + static_cast<ptrdiff_t>(i * wanted));
+    const int64_t asked = parts_.asked(k);
+    const auto places = static_cast<size_t>(asked), wanted = static_cast<size_t>(k);
+    const ConstTensorView phi = find(context, features, begin, end, asked, allowed);
+    if (parts_.is_ensemble()) fuse(end - begin, places);
+    for (size_t i = 0; i < end - begin; ++i) {
+      const auto labels = std::span(lists_.front().labels).subspan(i * places, places);
+      const auto scores = std::span(lists_.front().scores).subspan(i * places, places);
+      if (reranker_) {
+        const auto* vector = phi.data<float>() + static_cast<int64_t>(i) * phi.stride();
+        reranker_->rank(*parts_.ranker, features.row(begin + i),
+                        {vector, static_cast<size_t>(phi.width())}, labels, scores);
+      }
+      const auto place = static_cast<ptrdiff_t>(i * wanted);
+      std::copy_n(labels.begin(), wanted, ranked.labels.begin() + place);
+      std::copy_n(scores.begin(), wanted, ranked.scores.begin() + place);
     }
   }
 
  private:
-  std::array<int32_t, kChunk + 1> offsets_{};
-  BagActivations activations_;
-  std::optional<ShortlistSearch> search_;
-  ExactScan scan_;
+  struct List {
+    std::vector<int32_t> labels;  // [n * asked]
+    std::vector<float> scores;    // [n * asked]
+  };
+
+  /// Fills the lists of all members. Returns phi of the first.
+  ConstTensorView find(const Context& context, const Csr& features, size_t begin, size_t end,
+                       int64_t asked, const AllowedLabels& allowed) {
+    const auto find_one = [&](size_t m) {
+      List& list = lists_[m];
+      list.labels.resize((end - begin) * static_cast<size_t>(asked));
+      list.scores.resize(list.labels.size());
+      const ConstTensorView phi = members_[m]->encode(context, features, begin, end);
+      members_[m]->rank(context, phi, asked, allowed, {list.labels, list.scores});
+      return phi;
+    };
+    if (!parts_.is_ensemble()) return find_one(0);
+    ConstTensorView first;
+    context.pool().for_each(members_.size(), [&](size_t m) {
+      const ConstTensorView phi = find_one(m);
+      if (m == 0) first = phi;
+    });
+    return first;
+  }
+
+  /// The lists of all members become one, in the place of the first member's.
+  void fuse(size_t points, size_t places) {
+    for (size_t i = 0; i < points; ++i) {
+      one_point_.clear();
+      for (const List& list : lists_) {
+        one_point_.push_back({.labels = std::span(list.labels).subspan(i * places, places),
+                              .scores = std::span(list.scores).subspan(i * places, places)});
+      }
+      List& fused = lists_.front();
+      write_best(fuser_.fuse(parts_.fusion, one_point_),
+                 std::span(fused.labels).subspan(i * places, places),
+                 std::span(fused.scores).subspan(i * places, places));
+    }
+  }
+
+  const Parts& parts_;
+  std::vector<std::unique_ptr<MemberRoom>> members_;
+  std::vector<List> lists_;  // of the members
+  std::vector<MemberList> one_point_;
+  Fuser fuser_;
   std::optional<Reranker> reranker_;
-  std::vector<int32_t> labels_;  // of the search, where there is a ranker
-  std::vector<float> scores_;
 };
 
-Predictor::Predictor(const Context& context, const PredictorWeights& weights,
-                     const SearchSettings& settings, std::optional<RankerPart> ranker) {
-  check_encoder(weights.encoder);
-  check_labels(weights);
-  if (weights.cluster_weights) {
-    check_clusters(weights);
-    check_settings(settings, weights);
+Predictor::Predictor(const Context& context, std::span<const Member> members, Fusion fusion,
+                     std::optional<RankerPart> ranker)
+    : parts_(std::make_unique<Parts>(Parts{.isa = context.isa(),
+                                           .members = {},
+                                           .fusion = std::move(fusion),
+                                           .ranker = std::move(ranker)})) {
+  ELIAS_ASSERT(!members.empty());
+  for (const Member& member : members) {
+    parts_->members.push_back(std::make_unique<MemberWeights>(context, member));
+    ELIAS_ASSERT(parts_->members.back()->features() == parts_->first().features());
+    ELIAS_ASSERT(parts_->members.back()->labels() == parts_->first().labels());
   }
-  parts_ = std::make_unique<Parts>(
-      Parts{.isa = context.isa(),
-            .weights = weights,
-            .settings = settings,
-            .encoder = pack_bag(context, weights.encoder, Precision::kFloat32),
-            .search = {},
-            .ranker = std::move(ranker)});
-  if (!weights.cluster_weights) return;
-  parts_->search.emplace(SearchWeights{
-      parts_->weights,
-      pack_weights(context, weights.cluster_weights, PackedFor::kForward, Precision::kFloat32)});
 }
+
+Predictor::Predictor(const Context& context, const PredictorWeights& weights,
+                     const SearchSettings& settings, std::optional<RankerPart> ranker)
+    : Predictor(context,
+                std::array{Member{.weights = weights, .search = settings, .stage1_clusters = {}}},
+                {}, std::move(ranker)) {}
 
 Predictor::~Predictor() = default;
 
-int64_t Predictor::labels() const { return parts_->weights.label_weights.rows(); }
+int64_t Predictor::labels() const { return parts_->first().labels(); }
 
 std::unique_ptr<Predictor::State> Predictor::make_state() const {
   return std::make_unique<Room>(*parts_);
@@ -200,7 +148,7 @@ void Predictor::predict(const Context& context, const Csr& features, size_t begi
   ELIAS_ASSERT(ranked.labels.size() == (end - begin) * places);
   ELIAS_ASSERT(ranked.scores.size() == ranked.labels.size());
   ELIAS_ASSERT(allowed.all() || allowed.flags().size() == static_cast<size_t>(labels()));
-  const int64_t V = parts_->features();
+  const int64_t V = parts_->first().features();
   if (features.cols > static_cast<uint64_t>(V)) {
     throw InputError(
         "the points have {} features, but the model has {}: give points of the kind "
@@ -208,21 +156,13 @@ void Predictor::predict(const Context& context, const Csr& features, size_t begi
         features.cols, V);
   }
   auto& room = static_cast<Room&>(state);
-  // So few that every one of them is scored.
-  const bool few = allowed.list().size() <= static_cast<size_t>(parts_->settings.shortlist);
-  const auto listed = few ? allowed.list() : std::span<const int32_t>();
-  for (size_t first = begin; first < end; first += kChunk) {
-    const size_t last = std::min(end, first + kChunk);
+  for (size_t first = begin; first < end; first += MemberRoom::kMostPoints) {
+    const size_t last = std::min(end, first + MemberRoom::kMostPoints);
     const auto part = [&](auto all) {
       return all.subspan((first - begin) * places, (last - first) * places);
     };
-    const ConstTensorView phi = room.encode(context, *parts_, features, first, last);
-    const RankedLabels own{part(ranked.labels), part(ranked.scores)};
-    if (parts_->ranker) {
-      room.rerank(context, *parts_, phi, k, allowed.flags(), listed, features, first, own);
-    } else {
-      room.rank(context, *parts_, phi, k, allowed.flags(), listed, own);
-    }
+    room.predict(context, features, first, last, k, allowed,
+                 {part(ranked.labels), part(ranked.scores)});
   }
 }
 

@@ -4,8 +4,10 @@
 //   yhat = max over paths of s_c e_cl, the `shortlist` best labels,  z = w_l . phi + b_l,
 //   score = sigmoid(z) * yhat^gamma                                (ELIAS, section 3; gamma = 1)
 //
-// Without clusters every label is scored exactly, in blocks of labels: score = sigmoid(z). With a
-// ranker, the best labels are put in a new order, and their scores are its own (model/reranker.h).
+// Without clusters every label is scored exactly, in blocks of labels: score = sigmoid(z). Of an
+// ensemble, the lists of the members become one (ranker/fusion.h). With a ranker, the best labels
+// are put in a new order, and their scores are its own (model/reranker.h).
+//
 // Prediction is const: any number of threads may share a predictor, each with its own State. The
 // scores of a point do not depend on the points predicted together with it.
 #pragma once
@@ -23,6 +25,7 @@
 #include "ops/context.h"
 #include "ops/product/linear.h"
 #include "ops/tensor.h"
+#include "ranker/fusion.h"
 
 namespace elias {
 
@@ -42,6 +45,13 @@ struct SearchSettings {
   float gamma = 1;           // the power of the shortlist score in the final score
 };
 
+/// One encoder with its index and classifiers: a whole model, or a member of an ensemble.
+struct Member {
+  PredictorWeights weights;
+  SearchSettings search;
+  std::span<const int32_t> stage1_clusters;  // [L] or empty; what stage 2 began with, for analyses
+};
+
 /// Scored labels of n points, best first (of equal scores the lower label): n rows of k places.
 struct RankedLabels {
   std::span<int32_t> labels;  // [n * k]; -1 in places that no label fills
@@ -55,8 +65,14 @@ class Predictor {
     virtual ~State() = default;
   };
 
+  /// From how many labels of each member, or more if more are wanted, one list is made.
+  static constexpr int64_t kFused = 100;
+
   /// The weights must outlive the predictor. Throws InputError if shapes do not fit together. The
-  /// ranker, if there is one, must fit (check_ranker).
+  /// ranker, if there is one, must fit (check_ranker), and sees the vector of the first member.
+  Predictor(const Context& context, std::span<const Member> members, Fusion fusion,
+            std::optional<RankerPart> ranker);
+  /// Of one member.
   Predictor(const Context& context, const PredictorWeights& weights, const SearchSettings& settings,
             std::optional<RankerPart> ranker = {});
   ~Predictor();
@@ -69,7 +85,8 @@ class Predictor {
   /// The k best labels of the rows [begin, end) of `features` [N x V]. Labels that
   /// are not `allowed` are dropped before the shortlist is cut, so that it holds K allowed ones.
   /// Where no more than K labels are allowed, all of them are scored: one that the search does not
-  /// find counts as found with yhat = 2^-126.
+  /// find counts as found with yhat = 2^-126. Members of an ensemble work at the same time where
+  /// the context has threads to spare.
   void predict(const Context& context, const Csr& features, size_t begin, size_t end, int64_t k,
                const AllowedLabels& allowed, State& state, const RankedLabels& ranked) const;
 

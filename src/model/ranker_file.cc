@@ -9,8 +9,8 @@ namespace {
 
 constexpr size_t kNodeNumbers = 3;  // of a node of a tree: feature, left, right
 
-std::string learned_name(size_t input, const char* what) {
-  return fmt::format("mix.inputs.{}.{}", input, what);
+std::string input_name(const std::string& name, size_t input, const char* what) {
+  return fmt::format("{}inputs.{}.{}", name, input, what);
 }
 
 DecisionTree read_tree(const SafetensorsFile& file) {
@@ -36,21 +36,32 @@ DecisionTree read_tree(const SafetensorsFile& file) {
   }
 }
 
-MonotoneLogistic read_learned(const SafetensorsFile& file) {
-  const auto bias = file.vector<float>("mix.bias");
-  if (bias.size() != 1) {
-    throw InputError("{}: its mix of scores has no bias: copy the model again", file.name());
+}  // namespace
+
+void add_logistic(const MonotoneLogistic& logistic, const std::string& name,
+                  SafetensorsWriter& writer) {
+  writer.add<float>(name + "bias", {&logistic.bias, 1});
+  for (size_t input = 0; input < logistic.inputs.size(); ++input) {
+    writer.add<float>(input_name(name, input, "knots"), logistic.inputs[input].knots);
+    writer.add<float>(input_name(name, input, "slopes"), logistic.inputs[input].slopes);
   }
-  MonotoneLogistic learned{.bias = bias[0], .inputs = {}};
-  for (size_t input = 0; input < ScoreMix::kLearnedInputs; ++input) {
-    const auto knots = file.vector<float>(learned_name(input, "knots"));
-    const auto slopes = file.vector<float>(learned_name(input, "slopes"));
-    learned.inputs.push_back({{knots.begin(), knots.end()}, {slopes.begin(), slopes.end()}});
-  }
-  return learned;
 }
 
-}  // namespace
+MonotoneLogistic read_logistic(const SafetensorsFile& file, const std::string& name,
+                               size_t inputs) {
+  const auto bias = file.vector<float>(name + "bias");
+  if (bias.size() != 1) {
+    throw InputError("{}: {}bias has {} numbers, not one: copy the model again", file.name(), name,
+                     bias.size());
+  }
+  MonotoneLogistic logistic{.bias = bias[0], .inputs = {}};
+  for (size_t input = 0; input < inputs; ++input) {
+    const auto knots = file.vector<float>(input_name(name, input, "knots"));
+    const auto slopes = file.vector<float>(input_name(name, input, "slopes"));
+    logistic.inputs.push_back({{knots.begin(), knots.end()}, {slopes.begin(), slopes.end()}});
+  }
+  return logistic;
+}
 
 StoredMix::StoredMix(const ScoreMix& mix) : mix_(mix) {
   if (!mix.tree) return;
@@ -67,13 +78,7 @@ void StoredMix::add_to(SafetensorsWriter& writer) const {
     writer.add<int32_t>("mix.tree.nodes", nodes_);
     writer.add<float>("mix.tree.values", values_);
   }
-  if (mix_.kind == MixKind::kLearned) {
-    writer.add<float>("mix.bias", {&mix_.learned.bias, 1});
-    for (size_t input = 0; input < mix_.learned.inputs.size(); ++input) {
-      writer.add<float>(learned_name(input, "knots"), mix_.learned.inputs[input].knots);
-      writer.add<float>(learned_name(input, "slopes"), mix_.learned.inputs[input].slopes);
-    }
-  }
+  if (mix_.kind == MixKind::kLearned) add_logistic(mix_.learned, "mix.", writer);
 }
 
 void add_ranker(const RankerPart& ranker, const StoredMix& mix, SafetensorsWriter& writer) {
@@ -99,7 +104,9 @@ RankerPart read_ranker(const SafetensorsFile& file, const RankerConfig& config) 
                     .mix = {.kind = config.mix, .loss = config.loss, .tree = {}, .learned = {}},
                     .label_counts = {}};
   if (config.mix == MixKind::kTree) ranker.mix.tree = read_tree(file);
-  if (config.mix == MixKind::kLearned) ranker.mix.learned = read_learned(file);
+  if (config.mix == MixKind::kLearned) {
+    ranker.mix.learned = read_logistic(file, "mix.", ScoreMix::kLearnedInputs);
+  }
   return ranker;
 }
 

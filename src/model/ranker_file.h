@@ -11,6 +11,11 @@
 
 namespace elias {
 
+/// "NAMEbias" and "NAMEinputs.j.knots", "NAMEinputs.j.slopes" for every input j.
+void add_logistic(const MonotoneLogistic& logistic, const std::string& name,
+                  SafetensorsWriter& writer);
+MonotoneLogistic read_logistic(const SafetensorsFile& file, const std::string& name, size_t inputs);
+
 /// A mix as arrays, which must stay until they are written.
 class StoredMix {
  public:

@@ -12,6 +12,7 @@
 #include "model/file_checksum.h"
 #include "model/label_names.h"
 #include "model/model.h"
+#include "model/model_folder.h"
 #include "model/ranker_file.h"
 
 namespace elias {
@@ -29,10 +30,8 @@ class ModelWriter {
       throw InputError("{}: cannot be made ({}): name a folder for the model", folder,
                        error.message());
     }
-    for (const char* name :
-         {"config.json", "features.safetensors", "ranker.safetensors", "labels.txt"}) {
-      fs::remove(fs::path(folder) / name, ignored);  // of an older model
-    }
+    fs::remove(path_of("config.json"), ignored);  // of an older model, as are the others
+    for (const std::string& name : model_files()) fs::remove(path_of(name), ignored);
   }
 
   void write(LabelStorage storage) {
@@ -40,9 +39,16 @@ class ModelWriter {
       parts_.tfidf->save(path_of("features.safetensors"));
       add("features.safetensors");
     }
-    write_encoder();
-    write_index();
-    write_classifiers(storage);
+    for (size_t m = 0; m < parts_.members.size(); ++m) {
+      write_encoder(m);
+      write_index(m);
+      write_classifiers(m, storage);
+    }
+    if (parts_.members.size() > 1 && parts_.fusion.kind == FusionKind::kLearned) {
+      SafetensorsWriter writer;
+      add_logistic(parts_.fusion.learned, "", writer);
+      finish(writer, "fusion.safetensors");
+    }
     if (parts_.ranker != nullptr) {
       SafetensorsWriter writer;
       const StoredMix mix(parts_.ranker->mix);
@@ -59,8 +65,8 @@ class ModelWriter {
  private:
   std::string path_of(const std::string& name) const { return (fs::path(folder_) / name).string(); }
 
-  void write_encoder() {
-    const BagWeights<ConstTensorView>& encoder = parts_.weights.encoder;
+  void write_encoder(size_t m) {
+    const BagWeights<ConstTensorView>& encoder = parts_.members[m].weights.encoder;
     SafetensorsWriter writer;
     writer.add("table", stored(encoder.table));
     writer.add("gain", stored(encoder.gain));
@@ -72,25 +78,26 @@ class ModelWriter {
       writer.add(fmt::format("layers.{}.gain", i), stored(layer.gain));
       writer.add(fmt::format("layers.{}.shift", i), stored(layer.shift));
     }
-    finish(writer, "encoder.safetensors");
+    finish(writer, member_file("encoder", m));
   }
 
-  void write_index() {
+  void write_index(size_t m) {
+    const auto& [weights, search, stage1_clusters] = parts_.members[m];
     SafetensorsWriter writer;
-    writer.add("label_counts", parts_.label_counts);
-    if (!parts_.stage1_clusters.empty()) writer.add("stage1_clusters", parts_.stage1_clusters);
-    if (parts_.weights.cluster_weights) {
-      writer.add("clusters.weights", stored(parts_.weights.cluster_weights));
-      writer.add("clusters.bias", stored(parts_.weights.cluster_bias));
-      writer.add("graph.offsets", parts_.weights.graph.offsets);
-      writer.add("graph.labels", parts_.weights.graph.labels);
-      writer.add("graph.scores", parts_.weights.graph.scores);
+    if (m == 0) writer.add("label_counts", parts_.label_counts);
+    if (!stage1_clusters.empty()) writer.add("stage1_clusters", stage1_clusters);
+    if (weights.cluster_weights) {
+      writer.add("clusters.weights", stored(weights.cluster_weights));
+      writer.add("clusters.bias", stored(weights.cluster_bias));
+      writer.add("graph.offsets", weights.graph.offsets);
+      writer.add("graph.labels", weights.graph.labels);
+      writer.add("graph.scores", weights.graph.scores);
     }
-    finish(writer, "index.safetensors");
+    finish(writer, member_file("index", m));
   }
 
-  void write_classifiers(LabelStorage storage) {
-    const ConstTensorView weights = parts_.weights.label_weights;
+  void write_classifiers(size_t m, LabelStorage storage) {
+    const ConstTensorView weights = parts_.members[m].weights.label_weights;
     Tensor halves;
     if (storage == LabelStorage::kBFloat16 && weights.dtype() == DType::kFloat32) {
       halves = Tensor(weights.shape(), DType::kBFloat16);
@@ -99,8 +106,8 @@ class ModelWriter {
     }
     SafetensorsWriter writer;
     writer.add("weights", stored(halves ? ConstTensorView(halves) : weights));
-    writer.add("bias", stored(parts_.weights.label_bias));
-    finish(writer, "classifiers.safetensors");
+    writer.add("bias", stored(parts_.members[m].weights.label_bias));
+    finish(writer, member_file("classifiers", m));
   }
 
   void finish(SafetensorsWriter& writer, const std::string& name) {
@@ -117,7 +124,7 @@ class ModelWriter {
   }
 
   ModelConfig config() const {
-    const PredictorWeights& weights = parts_.weights;
+    const PredictorWeights& weights = parts_.members.front().weights;
     const bool has_index = static_cast<bool>(weights.cluster_weights);
     ModelConfig config;
     config.method = parts_.method;
@@ -130,7 +137,9 @@ class ModelWriter {
     if (parts_.labels->has_names()) {
       config.naming = parts_.labels->closed() ? LabelNaming::kFile : LabelNaming::kNames;
     }
-    config.search = parts_.search;
+    config.search.clear();
+    for (const Member& member : parts_.members) config.search.push_back(member.search);
+    config.fusion = parts_.fusion.kind;
     if (parts_.ranker != nullptr) config.ranker = config_of(*parts_.ranker);
     config.training = parts_.training;
     config.files = files_;
@@ -144,9 +153,13 @@ class ModelWriter {
 };
 
 void check_parts(const ModelParts& parts) {
-  const auto L = static_cast<size_t>(parts.weights.label_weights.rows());
+  ELIAS_ASSERT(!parts.members.empty() && parts.members.size() <= kMostMembers);
+  const auto L = static_cast<size_t>(parts.members.front().weights.label_weights.rows());
   ELIAS_ASSERT(parts.labels != nullptr && parts.label_counts.size() == L);
-  ELIAS_ASSERT(parts.stage1_clusters.empty() || parts.stage1_clusters.size() == L);
+  for (const Member& member : parts.members) {
+    ELIAS_ASSERT(member.weights.label_weights.rows() == static_cast<int64_t>(L));
+    ELIAS_ASSERT(member.stage1_clusters.empty() || member.stage1_clusters.size() == L);
+  }
   ELIAS_ASSERT(!parts.labels->has_names() || parts.labels->names().size() == L);
   check_label_names(*parts.labels);
 }
@@ -155,13 +168,12 @@ void check_parts(const ModelParts& parts) {
 
 ModelParts parts_of(const Model& model, const LabelSpace& labels) {
   return {.method = model.method(),
-          .search = model.search(),
-          .weights = model.weights(),
+          .members = model.members(),
+          .fusion = model.fusion(),
           .ranker = model.ranker(),
           .tfidf = model.tfidf(),
           .labels = &labels,
           .label_counts = model.label_counts(),
-          .stage1_clusters = model.stage1_clusters(),
           .points = model.points(),
           .training = model.training()};
 }

@@ -1,10 +1,10 @@
 #include "ranker/score_mix.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "base/errors.h"
+#include "ranker/log_odds.h"
 #include "ranker/sparse_ranker.h"
 
 namespace elias {
@@ -17,10 +17,7 @@ std::array<float, kTreeInputs> tree_inputs(const FoundLabel& label, float q) {
 }
 
 std::array<float, kLearnedInputs> learned_inputs(const FoundLabel& label) {
-  // Where p is 0 or 1 to the precision of floats, the distance is no longer worth anything.
-  constexpr float kLeast = 1e-9F, kMost = 1 - 1e-6F;
-  const float p = std::clamp(label.p, kLeast, kMost);
-  return {std::log(p / (1 - p)), label.margin, std::log1p(static_cast<float>(label.count))};
+  return {log_odds(label.p), label.margin, std::log1p(static_cast<float>(label.count))};
 }
 
 /// The values of one input, of the labels that are true.

@@ -81,8 +81,9 @@ class Phases {
   MemoryEstimate ranking() const {
     MemoryEstimate estimate;
     add(estimate, "points", point_bytes());
-    add(estimate, "embedding table", features_ * width_ * kFloat);
-    add(estimate, "label classifiers", labels_ * width_ * kFloat);
+    const auto members = static_cast<double>(settings_.ensemble);
+    add(estimate, "embedding table", members * features_ * width_ * kFloat);
+    add(estimate, "label classifiers", members * labels_ * width_ * kFloat);
     // The labels found for each point, by point and by label; what the ranker sees of each point;
     // a vector over all features a thread. Its weights are left out: how many there are is not
     // known before.

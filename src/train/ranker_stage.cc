@@ -94,7 +94,7 @@ void RankerStage::reserve(const Csr& features, int64_t D, Csr& all) const {
 
 // x of all points. Without phi nothing need be encoded.
 Csr RankerStage::inputs(const Csr& features) const {
-  const BagWeights<ConstTensorView>& encoder = model_.weights().encoder;
+  const BagWeights<ConstTensorView>& encoder = model_.first().weights.encoder;
   const int64_t V = encoder.table.rows(), D = encoder.table.width();
   const PackedBag packed = pack_bag(context_, encoder, Precision::kFloat32);
   RankerInput input(input_);
@@ -199,7 +199,7 @@ void RankerStage::load(const SafetensorsFile& file) {
   read("ranker.features", ranker.features);
   read("ranker.weights", ranker.weights);
   read("ranker.bias", ranker.bias);
-  const BagWeights<ConstTensorView>& encoder = model_.weights().encoder;
+  const BagWeights<ConstTensorView>& encoder = model_.first().weights.encoder;
   check_sparse_ranker(ranker.view(), std::min(ranker.view().labels(), labels()),
                       ranker_columns(input_, encoder.table.rows(), encoder.table.width()),
                       file.name(), context_.pool());

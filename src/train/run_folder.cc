@@ -150,7 +150,8 @@ RunFolder::State RunFolder::begin(const ordered_json& identity) {
   clean_up_after_a_kill();
   const std::string status = there["status"];
   if (status == kRunning) {
-    return exists(in_run("checkpoint.safetensors")) ? State::kStopped : State::kNew;
+    const bool saved = exists(in_run("checkpoint.safetensors")) || has_member(0);
+    return saved ? State::kStopped : State::kNew;
   }
   if (status == kTrained) move_model();
   if (!exists(path_ + "/config.json")) {
@@ -210,8 +211,25 @@ void RunFolder::forget_run() const {
     }
     fs::remove_all(in_run("best"));
     fs::remove_all(in_run("new"));
+    remove_members();
   });
   clean_up_after_a_kill();
+}
+
+std::string RunFolder::member(size_t m) const { return in_run(fmt::format("member-{}", m + 1)); }
+
+bool RunFolder::has_member(size_t m) const { return exists(member(m)); }
+
+// A kill between the two steps leaves a checkpoint of a member that is finished; it says which.
+void RunFolder::keep_best_as_member(size_t m) {
+  on_disk(path_, [&] {
+    fs::rename(in_run("best"), member(m));
+    fs::remove(in_run("checkpoint.safetensors"));
+  });
+}
+
+void RunFolder::remove_members() const {
+  for (size_t m = 0; m < kMostMembers; ++m) fs::remove_all(member(m));
 }
 
 std::optional<SafetensorsFile> RunFolder::checkpoint() const {
@@ -244,7 +262,7 @@ void RunFolder::finish() {
   ELIAS_ASSERT(begun_ && exists(in_run("best/config.json")));
   on_disk(path_, [&] {
     fs::remove(path_ + "/config.json");
-    for (const auto name : kModelFiles) fs::remove(fs::path(path_) / name);
+    for (const std::string& name : model_files()) fs::remove(fs::path(path_) / name);
   });
   write_description(kTrained);  // from here on a kill costs nothing: begin() does the rest
   move_model();
@@ -252,11 +270,12 @@ void RunFolder::finish() {
 
 void RunFolder::move_model() {
   on_disk(path_, [&] {
-    for (const auto name : kModelFiles) {
+    for (const std::string& name : model_files()) {
       const std::string from = in_run(fmt::format("best/{}", name));
       if (exists(from)) fs::rename(from, fs::path(path_) / name);
     }
     fs::remove_all(in_run("best"));
+    remove_members();
     fs::remove(in_run("checkpoint.safetensors"));
   });
   write_description(kFinished);

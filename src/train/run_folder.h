@@ -4,6 +4,7 @@
 //   DIR/run/settings.json       the resolved settings, a fingerprint of the data, the status
 //   DIR/run/checkpoint.safetensors  all state of a run that is not finished
 //   DIR/run/best/               the best model so far of a run that is not finished
+//   DIR/run/member-1/ ...       of an ensemble that is not finished, the members that are
 //   DIR/run/log.jsonl           one line an event
 //   DIR/run/lock                held by the process that writes here
 //
@@ -45,12 +46,18 @@ class RunFolder {
   void save_checkpoint(const SafetensorsWriter& writer);
   /// Calls write(folder) for a new best model, and puts it in the place of the old one.
   void replace_best(const std::function<void(const std::string& folder)>& write);
+  /// Of an ensemble: the best model is that of member m, whose training is finished; the checkpoint
+  /// goes.
+  void keep_best_as_member(size_t m);
+  bool has_member(size_t m) const;
   /// Moves the best model to the folder itself, and marks the run as finished.
   void finish();
 
   const std::string& path() const { return path_; }
   /// Where replace_best() puts it.
   std::string best() const { return in_run("best"); }
+  /// Where keep_best_as_member() puts it.
+  std::string member(size_t m) const;
   std::string log_path() const { return in_run("log.jsonl"); }
 
  private:
@@ -65,6 +72,7 @@ class RunFolder {
   nlohmann::ordered_json read_description() const;
   void write_description(const std::string& status);
   void put_new_best() const;
+  void remove_members() const;
   void move_model();
 
   std::string path_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ranker/dual_descent.h"
+#include "ranker/fusion.h"
 #include "ranker/score_mix.h"
 
 namespace elias {
@@ -110,6 +111,10 @@ struct Settings {
   float ranker_dropped = 0.3F;
   int64_t ranker_most_weights = 0;
   MixKind mix = MixKind::kLearned;
+
+  // Ensemble (ranker/fusion.h).
+  int64_t ensemble = 1;  // members
+  FusionKind fusion = FusionKind::kMean;
 };
 
 /// Applies one `name=value`; the value "auto" leaves a setting that can be derived open. Throws

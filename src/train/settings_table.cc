@@ -5,6 +5,8 @@
 
 #include <type_traits>
 
+#include "model/model_folder.h"
+
 namespace elias {
 namespace {
 
@@ -125,6 +127,10 @@ constexpr Setting kSettings[] = {
      "weights of a label in the ranker, the largest; 0: all", 0, 1e9},
     {"mix", at<&S::mix>,
      "of the scores of search and ranker: learned is a probability, product and tree the paper's"},
+
+    {"ensemble", at<&S::ensemble>, "members, each with clusters of its own", 1, kMostMembers},
+    {"fusion", at<&S::fusion>,
+     "of the members' scores: their mean, the mean of 1 / rank, or learned"},
 };
 
 constexpr std::string_view kMethods[] = {"elias", "ova"};
@@ -143,6 +149,7 @@ std::span<const std::string_view> names_of(const Schedule*) { return kSchedules;
 std::span<const std::string_view> names_of(const RankerChoice*) { return kRankerChoices; }
 std::span<const std::string_view> names_of(const RankerLoss*) { return kRankerLossNames; }
 std::span<const std::string_view> names_of(const MixKind*) { return kMixNames; }
+std::span<const std::string_view> names_of(const FusionKind*) { return kFusionNames; }
 
 std::string allowed_values(const Setting& setting) {
   Settings settings;

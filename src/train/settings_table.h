@@ -14,8 +14,9 @@ namespace elias {
 
 struct Setting {
   /// Where the value lies; its type is the setting's kind.
-  using Place = std::variant<int*, int64_t*, uint64_t*, float*, double*, bool*, Method*, LogitLoss*,
-                             LabelStart*, Schedule*, RankerChoice*, RankerLoss*, MixKind*>;
+  using Place =
+      std::variant<int*, int64_t*, uint64_t*, float*, double*, bool*, Method*, LogitLoss*,
+                   LabelStart*, Schedule*, RankerChoice*, RankerLoss*, MixKind*, FusionKind*>;
 
   std::string_view name;
   Place (*place)(Settings&);
@@ -35,6 +36,7 @@ std::span<const std::string_view> names_of(const Schedule*);
 std::span<const std::string_view> names_of(const RankerChoice*);
 std::span<const std::string_view> names_of(const RankerLoss*);
 std::span<const std::string_view> names_of(const MixKind*);
+std::span<const std::string_view> names_of(const FusionKind*);
 
 /// What values it takes, in words: "a whole number from 1 to 65536, or auto".
 std::string allowed_values(const Setting& setting);

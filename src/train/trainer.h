@@ -14,7 +14,6 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "data/csr.h"
@@ -31,14 +30,6 @@ struct TrainingData {
   Csr labels;    // N x L
   Csr held_out_features;
   Csr held_out_labels;
-};
-
-/// A model good enough to keep: the best on held-out points so far, or the last where there are
-/// none. Views into the trainer, valid during the call.
-struct Candidate {
-  PredictorWeights weights;
-  SearchSettings search;
-  std::span<const int32_t> stage1_clusters;
 };
 
 /// Where a run is.
@@ -60,7 +51,9 @@ struct TrainingHooks {
   std::function<bool()> checkpoint_due;
   /// All state of the run. The bytes stay until the call returns.
   std::function<void(const SafetensorsWriter&)> checkpoint;
-  std::function<void(const Candidate&)> keep;
+  /// A model good enough to keep: the best on held-out points so far, or the last where there are
+  /// none. Views into the trainer, valid during the call.
+  std::function<void(const Member&)> keep;
 };
 
 enum class Outcome : uint8_t { kFinished, kStopped };

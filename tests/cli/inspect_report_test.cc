@@ -142,14 +142,14 @@ TEST_F(InspectReport, OfAModelWithoutIndex) {
   EXPECT_THAT(text, HasSubstr("  decile  labels  train points\n"));
   EXPECT_THAT(text, Not(HasSubstr("clusters")));
   EXPECT_TRUE(inspection_json(inspection)["index"].is_null());
-  EXPECT_THAT(label_report(model, portray(model.weights(), 0, 2, pool_)),
+  EXPECT_THAT(label_report(model, portray(model.first().weights, 0, 2, pool_)),
               HasSubstr("There is no index"));
 }
 
 TEST_F(InspectReport, OfALabel) {
   const TinyModelFolder folder;
   const Model model = load(folder);
-  const LabelPortrait portrait = portray(model.weights(), 0, 2, pool_);
+  const LabelPortrait portrait = portray(model.first().weights, 0, 2, pool_);
   EXPECT_EQ(label_report(model, portrait),
             "Label tea\n"
             "  id                               0\n"
@@ -169,7 +169,7 @@ TEST_F(InspectReport, OfALabel) {
   EXPECT_EQ(label_json(model, portrait)["clusters"][1].dump(),
             R"({"cluster":1,"score":0.75,"edges":3,"others":[{"label":"green tea",)"
             R"("score":0.3125},{"label":"beer","score":0.0625}]})");
-  EXPECT_THAT(label_report(model, portray(model.weights(), 4, 2, pool_)),
+  EXPECT_THAT(label_report(model, portray(model.first().weights, 4, 2, pool_)),
               HasSubstr("\nNo cluster leads to this label: it is never predicted.\n"));
 }
 

@@ -43,16 +43,18 @@ class TinyModelFolder {
  private:
   void write(const std::string& method, const PredictorWeights& weights) {
     path_ = temporary_ / ("model" + std::to_string(++models_));
-    const ModelParts parts{.method = method,
-                           .search = {.alpha = 0.1F, .beam = 2, .shortlist = 5, .gamma = 0.25F},
-                           .weights = weights,
-                           .tfidf = nullptr,
-                           .labels = &names_,
-                           .label_counts = counts_,
-                           .stage1_clusters = method == "elias" ? std::span<const int32_t>(stage1_)
-                                                                : std::span<const int32_t>(),
-                           .points = 1234,
-                           .training = {{"seed", 7}}};
+    const ModelParts parts{
+        .method = method,
+        .members = {{.weights = weights,
+                     .search = {.alpha = 0.1F, .beam = 2, .shortlist = 5, .gamma = 0.25F},
+                     .stage1_clusters = method == "elias" ? std::span<const int32_t>(stage1_)
+                                                          : std::span<const int32_t>()}},
+        .fusion = {},
+        .tfidf = nullptr,
+        .labels = &names_,
+        .label_counts = counts_,
+        .points = 1234,
+        .training = {{"seed", 7}}};
     write_model(path_, parts, LabelStorage::kFloat32);
   }
 

@@ -36,13 +36,14 @@ namespace elias {
 namespace {
 
 void expect_no_allocations(const TinyModel& model, const std::vector<uint8_t>& flags,
-                           std::optional<RankerPart> ranker = {}) {
+                           std::optional<RankerPart> ranker = {}, size_t members = 1) {
   const AllowedLabels allowed(flags);
   ThreadPool pool(1);
   const Context context(pool);
-  const PredictorWeights weights = model.views();
-  const Predictor predictor(
-      context, weights, {.alpha = 3, .beam = 4, .shortlist = 20, .gamma = 0.5}, std::move(ranker));
+  const Member member{.weights = model.views(),
+                      .search = {.alpha = 3, .beam = 4, .shortlist = 20, .gamma = 0.5},
+                      .stage1_clusters = {}};
+  const Predictor predictor(context, std::vector<Member>(members, member), {}, std::move(ranker));
   const Csr points = random_points(100, 30, 4);
   const auto state = predictor.make_state();
   std::vector<int32_t> labels(500);
@@ -67,6 +68,7 @@ TEST(AllocationTest, APredictionAllocatesNothing) {
   for (const MixKind mix : {MixKind::kProduct, MixKind::kTree, MixKind::kLearned}) {
     const TinyRanker ranker({}, RankerParts::kBoth, mix, 20);
     expect_no_allocations(TinyModel({}), {}, ranker.part());
+    expect_no_allocations(TinyModel({}), {}, ranker.part(), 3);
   }
 }
 

@@ -57,12 +57,13 @@ class ModelTest : public testing::Test {
     for (size_t l = 0; l < counts_.size(); ++l) counts_[l] = 3 * l + 1;
     stage1_.assign(model.sizes().C == 0 ? 0 : counts_.size(), 2);
     return {.method = model.sizes().C == 0 ? "ova" : "elias",
-            .search = {.alpha = 0.1F, .beam = 3, .shortlist = 17, .gamma = 0.25F},
-            .weights = model.views(),
+            .members = {{.weights = model.views(),
+                         .search = {.alpha = 0.1F, .beam = 3, .shortlist = 17, .gamma = 0.25F},
+                         .stage1_clusters = stage1_}},
+            .fusion = {},
             .tfidf = nullptr,
             .labels = &labels_,
             .label_counts = counts_,
-            .stage1_clusters = stage1_,
             .points = 1234,
             .training = {{"epochs", 3}, {"rates", {0.5, 1e-3}}}};
   }
@@ -88,10 +89,10 @@ TEST_F(ModelTest, IsReadAsItWasWritten) {
     const Model model = Model::load(folder("m"), context_);
     EXPECT_EQ(model.method(), C == 0 ? "ova" : "elias");
     if (C > 0) {
-      EXPECT_EQ(model.search().alpha, 0.1F);
-      EXPECT_EQ(model.search().beam, 3);
-      EXPECT_EQ(model.search().shortlist, 17);
-      EXPECT_EQ(model.search().gamma, 0.25F);
+      EXPECT_EQ(model.first().search.alpha, 0.1F);
+      EXPECT_EQ(model.first().search.beam, 3);
+      EXPECT_EQ(model.first().search.shortlist, 17);
+      EXPECT_EQ(model.first().search.gamma, 0.25F);
     }
     EXPECT_EQ(model.training().dump(), R"({"epochs":3,"rates":[0.5,0.001]})");
     EXPECT_EQ(model.points(), 1234U);
@@ -101,13 +102,13 @@ TEST_F(ModelTest, IsReadAsItWasWritten) {
     EXPECT_EQ(model.find_label("label, 39"), 39U);
     EXPECT_EQ(model.find_label("label, 40"), std::nullopt);
     EXPECT_TRUE(std::ranges::equal(model.label_counts(), counts_));
-    EXPECT_TRUE(std::ranges::equal(model.stage1_clusters(), stage1_));
+    EXPECT_TRUE(std::ranges::equal(model.first().stage1_clusters, stage1_));
     EXPECT_EQ(model.tfidf(), nullptr);
     EXPECT_THAT(model.files().front(), Pair("config.json", testing::Gt(100U)));
     EXPECT_EQ(model.files().size(), 5U);
 
     const PredictorWeights weights = tiny.views();
-    const Predictor in_memory(context_, weights, parts_of(tiny).search);
+    const Predictor in_memory(context_, weights, parts_of(tiny).members[0].search);
     const Csr points = random_points(50, 30, 6);
     const Csr expected = predict_all(context_, in_memory, points, 8);
     const Csr actual = predict_all(context_, model.predictor(), points, 8);
@@ -132,7 +133,7 @@ TEST_F(ModelTest, CarriesItsRankerWithAnyMix) {
     EXPECT_EQ(model.ranker()->top, 9);
     EXPECT_EQ(model.ranker()->mix.kind, mix);
     const PredictorWeights weights = tiny.views();
-    const Predictor in_memory(context_, weights, parts.search, part);
+    const Predictor in_memory(context_, weights, parts.members[0].search, part);
     const Csr expected = predict_all(context_, in_memory, points, 8);
     const Csr actual = predict_all(context_, model.predictor(), points, 8);
     EXPECT_EQ(actual.columns, expected.columns);
@@ -174,13 +175,13 @@ TEST_F(ModelTest, LabelWeightsInBFloat16TakeHalfTheBytes) {
   write_model(folder("m"), parts, LabelStorage::kBFloat16);
   EXPECT_EQ(whole - size(), 400U * 64 * 2);
   const Model model = Model::load(folder("m"), context_);
-  const auto stored = model.weights().label_weights.span<BFloat16>();
+  const auto stored = model.first().weights.label_weights.span<BFloat16>();
   const auto given = tiny.label_weights.span<float>();
   for (size_t i = 0; i < stored.size(); ++i) {
     ASSERT_EQ(stored[i].bits, to_bfloat16(given[i]).bits);
   }
   // Those that are rounded already are written as they are.
-  parts.weights.label_weights = model.weights().label_weights;
+  parts.members[0].weights.label_weights = model.first().weights.label_weights;
   write_model(folder("again"), parts, LabelStorage::kBFloat16);
   EXPECT_EQ(content_of(folder("again/classifiers.safetensors")),
             content_of(folder("m/classifiers.safetensors")));
@@ -271,9 +272,9 @@ TEST_F(ModelTest, WhatIsNoModelIsRefusedWithASentence) {
     std::string text = good;
     replace_content(path, text.replace(text.find(from), from.size(), to));
   };
-  with("\"version\": 1", "\"version\": 2");
-  expect_refused(folder("m"), AllOf(HasSubstr("config.json"), HasSubstr("version 2"),
-                                    HasSubstr("up to 1: update elias")));
+  with("\"version\": 1", "\"version\": 3");
+  expect_refused(folder("m"), AllOf(HasSubstr("config.json"), HasSubstr("version 3"),
+                                    HasSubstr("up to 2: update elias")));
   with("elias-model", "other-model");
   expect_refused(folder("m"), HasSubstr("holds 'other-model'"));
   with("\"beam\": 3", "\"beam\": 2");
@@ -334,10 +335,61 @@ TEST_F(ModelTest, AGraphThatLeadsAstrayIsRefused) {
   refused("not one row for each cluster", [](TinyModel& m) { m.offsets.pop_back(); });
 }
 
+TEST_F(ModelTest, AnEnsembleIsLoadedAsItWasWritten) {
+  const TinyModel first({}), second({.halves = true, .seed = 2});
+  const Csr points = random_points(60, 30, 4);
+  for (const FusionKind kind : {FusionKind::kMean, FusionKind::kRanks, FusionKind::kLearned}) {
+    ModelParts parts = parts_of(first);
+    const std::vector<int32_t> other_clusters(40, 3);
+    parts.members.push_back(
+        {second.views(), {.alpha = 2, .beam = 2, .shortlist = 9, .gamma = 1}, other_clusters});
+    parts.fusion.kind = kind;
+    if (kind == FusionKind::kLearned) {
+      parts.fusion.learned = {.bias = 0.5F, .inputs = {{{-1, 2}, {1, 2, 0.5F}}, {{}, {1}}}};
+    }
+    write_model(folder("m"), parts, LabelStorage::kFloat32);
+    const Model model = Model::load(folder("m"), context_);
+    ASSERT_EQ(model.members().size(), 2U);
+    EXPECT_EQ(model.fusion().kind, kind);
+    EXPECT_EQ(model.members()[1].search.beam, 2);
+    EXPECT_TRUE(std::ranges::equal(model.members()[1].stage1_clusters, other_clusters));
+    EXPECT_TRUE(std::ranges::equal(model.label_counts(), counts_));
+    const Predictor in_memory(context_, parts.members, parts.fusion, {});
+    const Csr expected = predict_all(context_, in_memory, points, 8);
+    const Csr actual = predict_all(context_, model.predictor(), points, 8);
+    EXPECT_EQ(actual.columns, expected.columns);
+    EXPECT_EQ(actual.values, expected.values);
+
+    const LabelSpace labels = model.label_space();
+    write_model(folder("again"), elias::parts_of(model, labels), LabelStorage::kFloat32);
+    for (const auto& [name, bytes] : model.files()) {
+      EXPECT_EQ(content_of(folder("m/" + name)), content_of(folder("again/" + name))) << name;
+    }
+  }
+  // A model of one member leaves nothing of theirs behind.
+  write_model(folder("m"), parts_of(first), LabelStorage::kFloat32);
+  EXPECT_FALSE(std::filesystem::exists(folder("m/encoder.2.safetensors")));
+  EXPECT_FALSE(std::filesystem::exists(folder("m/fusion.safetensors")));
+  EXPECT_EQ(Model::load(folder("m"), context_).members().size(), 1U);
+}
+
+TEST_F(ModelTest, AFusionThatCannotBeIsRefused) {
+  const TinyModel tiny({});
+  ModelParts parts = parts_of(tiny);
+  parts.members.push_back(parts.members[0]);
+  parts.fusion = {.kind = FusionKind::kLearned,
+                  .learned = {.bias = 0, .inputs = {{{2, 1}, {1, 1, 1}}, {{}, {1}}}}};
+  write_model(folder("m"), parts, LabelStorage::kFloat32);
+  expect_refused(folder("m"), HasSubstr("fusion.safetensors"));
+  parts.fusion.learned.inputs = {{{}, {1}}};
+  write_model(folder("m"), parts, LabelStorage::kFloat32);
+  expect_refused(folder("m"), HasSubstr("inputs.1.knots"));
+}
+
 TEST_F(ModelTest, SettingsThatCannotBeAreRefused) {
   const TinyModel tiny({});
   ModelParts parts = parts_of(tiny);
-  parts.search.beam = 7;
+  parts.members[0].search.beam = 7;
   write_model(folder("m"), parts, LabelStorage::kFloat32);
   expect_refused(folder("m"), HasSubstr("the beam is 7, but must be in [1, 6]"));
 }

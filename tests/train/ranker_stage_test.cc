@@ -21,11 +21,12 @@ class RankerStageTest : public testing::Test {
     labels.cover_ids(static_cast<uint64_t>(tiny_.sizes().L));
     const ModelParts parts{
         .method = "elias",
-        .search = {.alpha = 3, .beam = 4, .shortlist = 20, .gamma = 0.5F},
-        .weights = tiny_.views(),
+        .members = {{.weights = tiny_.views(),
+                     .search = {.alpha = 3, .beam = 4, .shortlist = 20, .gamma = 0.5F},
+                     .stage1_clusters = {}}},
+        .fusion = {},
         .labels = &labels,
         .label_counts = counts,
-        .stage1_clusters = {},
         .points = 300,
         .training = {},
     };

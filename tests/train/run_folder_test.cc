@@ -90,6 +90,32 @@ TEST(RunFolder, ARunIsBegunStoppedResumedAndFinished) {
   EXPECT_EQ(run.begin(kIdentity), State::kFinished);
 }
 
+TEST(RunFolder, TheMembersOfAnEnsembleStayUntilItIsFinished) {
+  TemporaryFolder folder;
+  const std::string path = folder / "m";
+  {
+    RunFolder run(path, false);
+    run.begin(kIdentity);
+    EXPECT_FALSE(run.has_member(0));
+    save_number(run, 7);
+    keep(run, "first");
+    run.keep_best_as_member(0);
+    EXPECT_FALSE(run.checkpoint());
+    EXPECT_FALSE(fs::exists(run.best()));
+  }
+  {
+    RunFolder run(path, false);
+    EXPECT_EQ(run.begin(kIdentity), State::kStopped);
+    EXPECT_TRUE(run.has_member(0));
+    EXPECT_FALSE(run.has_member(1));
+    EXPECT_EQ(text_of(run.member(0) + "/config.json"), "first");
+    keep(run, "all");
+    run.finish();
+    EXPECT_FALSE(run.has_member(0));
+  }
+  expect_finished_model(path, "all");
+}
+
 TEST(RunFolder, ARunWithoutACheckpointStartsAnew) {
   TemporaryFolder folder;
   { RunFolder(folder / "m", false).begin(kIdentity); }

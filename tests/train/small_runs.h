@@ -54,7 +54,7 @@ inline Settings small_settings() {
 }
 
 /// All learned numbers of a kept model.
-inline std::vector<std::span<const float>> numbers_of(const Candidate& kept) {
+inline std::vector<std::span<const float>> numbers_of(const Member& kept) {
   std::vector<std::span<const float>> numbers;
   const auto add = [&](ConstTensorView view) {
     if (view) numbers.push_back(view.span<float>());
@@ -73,7 +73,7 @@ inline std::vector<std::span<const float>> numbers_of(const Candidate& kept) {
   return numbers;
 }
 
-inline uint64_t hash_of(const Candidate& kept) {
+inline uint64_t hash_of(const Member& kept) {
   uint64_t hash = 0;
   const auto add = [&](auto values) {
     const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
@@ -100,7 +100,7 @@ struct SmallRun {
   std::function<bool()> stop = [] { return false; };
   std::function<bool()> checkpoint_due = [] { return false; };
   std::function<void(const SafetensorsWriter&)> checkpoint = [](const SafetensorsWriter&) {};
-  std::function<void(const Candidate&)> keep = [](const Candidate&) {};
+  std::function<void(const Member&)> keep = [](const Member&) {};
 
   Outcome train(const Context& context, const Settings& settings, const TrainingData& data,
                 std::optional<SafetensorsFile> resume = std::nullopt) {
@@ -114,7 +114,7 @@ struct SmallRun {
         .checkpoint_due = checkpoint_due,
         .checkpoint = checkpoint,
         .keep =
-            [this](const Candidate& candidate) {
+            [this](const Member& candidate) {
               ++kept;
               hash = hash_of(candidate);
               keep(candidate);

@@ -70,7 +70,7 @@ class World {
   Figures figures_of(const Settings& settings) {
     Figures figures;
     SmallRun run;
-    run.keep = [&](const Candidate& kept) {
+    run.keep = [&](const Member& kept) {
       const Predictor predictor(context_, kept.weights, kept.search);
       const Csr scores = predict_all(context_, predictor, data_.held_out_features, 10);
       const Evaluation result = evaluate(data_.held_out_labels, scores, nullptr, {}, pool_);

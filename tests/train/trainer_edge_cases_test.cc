@@ -187,7 +187,7 @@ Settings edge_settings(const Case& edge, uint64_t labels) {
   return settings;
 }
 
-void expect_numbers(const Context& context, const Candidate& kept, const Csr& features) {
+void expect_numbers(const Context& context, const Member& kept, const Csr& features) {
   for (const auto& numbers : numbers_of(kept)) {
     EXPECT_TRUE(std::ranges::all_of(numbers, [](float x) { return std::isfinite(x); }));
   }
@@ -202,7 +202,7 @@ void expect_sound_run(const Settings& settings, const TrainingData& data) {
   ThreadPool pool(2);
   const Context context(pool);
   SmallRun run;
-  run.keep = [&](const Candidate& kept) { expect_numbers(context, kept, data.features); };
+  run.keep = [&](const Member& kept) { expect_numbers(context, kept, data.features); };
   EXPECT_EQ(run.train(context, settings, data), Outcome::kFinished);
   EXPECT_GT(run.kept, 0);
   for (const auto& line : run.log) {

@@ -1,0 +1,56 @@
+// One member of a predictor: from features to the labels that its own index and classifiers find.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+
+#include "model/exact_scan.h"
+#include "model/predictor.h"
+#include "model/shortlist_search.h"
+
+namespace elias {
+
+/// Weights as they are given, and as products read them. Shared by all threads.
+class MemberWeights {
+ public:
+  /// Throws InputError if shapes do not fit together.
+  MemberWeights(const Context& context, const Member& member);
+  MemberWeights(const MemberWeights&) = delete;
+  MemberWeights& operator=(const MemberWeights&) = delete;
+
+  int64_t features() const { return weights_.encoder.table.rows(); }  // V
+  int64_t width() const { return weights_.encoder.table.width(); }    // D
+  int64_t labels() const { return weights_.label_weights.rows(); }    // L
+
+ private:
+  friend class MemberRoom;
+  PredictorWeights weights_;
+  SearchSettings settings_;
+  PackedBag encoder_;
+  std::optional<SearchWeights> search_;  // none: exact one-vs-all
+};
+
+/// One thread's room: everything that a prediction writes to.
+class MemberRoom {
+ public:
+  static constexpr size_t kMostPoints = 64;  // of a call
+
+  MemberRoom(const MemberWeights& weights, Isa isa);
+
+  /// phi of the rows [begin, end), at most kMostPoints of them; valid until the next call.
+  ConstTensorView encode(const Context& context, const Csr& features, size_t begin, size_t end);
+
+  /// The k best labels of phi.
+  void rank(const Context& context, ConstTensorView phi, int64_t k, const AllowedLabels& allowed,
+            const RankedLabels& ranked);
+
+ private:
+  const MemberWeights& weights_;
+  std::array<int32_t, kMostPoints + 1> offsets_{};
+  BagActivations activations_;
+  std::optional<ShortlistSearch> search_;
+  ExactScan scan_;
+};
+
+}  // namespace elias

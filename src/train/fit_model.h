@@ -1,0 +1,34 @@
+// A whole training run in its folder: the members of an ensemble one after the other, or the one
+// model there is; then the ranker. What is stopped, or killed, goes on where it was.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "model/model.h"
+#include "train/run_folder.h"
+#include "train/settings.h"
+#include "train/trainer.h"
+#include "train/training_points.h"
+
+namespace elias {
+
+struct FitOptions {
+  LabelStorage storage = LabelStorage::kFloat32;
+  double checkpoint_minutes = 5;  // from one checkpoint to the next
+};
+
+struct FitHooks {
+  /// Asked often: true ends the run after a checkpoint.
+  std::function<bool()> stop;
+  std::function<void(const TrainingProgress&)> progress;
+  /// What is written to the run's log.
+  std::function<void(const std::string& event, const nlohmann::ordered_json& fields)> log;
+};
+
+/// `settings` must be resolved, and the run begun. Leaves the model as the run's best.
+Outcome fit_model(const Context& context, RunFolder& folder, const Settings& settings,
+                  const TrainingPoints& points, const FitOptions& options, const FitHooks& hooks);
+
+}  // namespace elias

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "cli/evaluate_report.h"
 #include "cli/model_points.h"
 #include "cli/number_range.h"
+#include "cli/threshold_option.h"
 #include "cli/verbs.h"
 #include "data/io/byte_sink.h"
 #include "data/label_matrix.h"
@@ -44,8 +44,8 @@ struct Options {
   std::vector<std::string> predictions;
   std::string prediction_format, propensity = "default";
   EvaluateOptions evaluate;
-  double threshold = 0;
-  bool has_threshold = false, json = false;
+  ThresholdOption threshold;
+  bool json = false;
 };
 
 /// The files that all predictions are held against.
@@ -102,11 +102,8 @@ void check_options(Options& options) {
   for (auto* list : {&evaluate.cutoffs.k, &evaluate.cutoffs.recall, &evaluate.cutoffs.mrr}) {
     tidy(*list);
   }
-  if (options.has_threshold) {
-    if (!std::isfinite(options.threshold)) {
-      throw InputError("--threshold {}: is not a finite number: give a score", options.threshold);
-    }
-    evaluate.threshold = static_cast<float>(options.threshold);
+  if (options.threshold.given() && !(options.threshold.automatic() && !options.model.empty())) {
+    evaluate.threshold = options.threshold.score();
   }
   if (!options.per_label.empty() && options.predictions.size() > 1) {
     throw InputError(
@@ -211,6 +208,13 @@ FileEvaluation evaluate_model(const Options& options, Reference& reference, Thre
   reference.training = training_of(model, propensity_from_name(options.propensity));
   reference.known_labels = reference.labels.size();
   read_filter_pairs(options, reference);
+  EvaluateOptions evaluating = options.evaluate;
+  std::optional<Thresholds> thresholds;
+  if (options.threshold.automatic()) {
+    thresholds = options.threshold.of(model, options.model);
+    evaluating.threshold = thresholds->common;
+    evaluating.label_thresholds = thresholds->by_label;
+  }
   Csr scores =
       predict_all(context, model.predictor(), test.features, options.evaluate.cutoffs.deepest());
   FileEvaluation file;
@@ -219,8 +223,8 @@ FileEvaluation evaluate_model(const Options& options, Reference& reference, Thre
   const auto K = static_cast<uint64_t>(model.first().search.shortlist);
   if (model.first().weights.cluster_weights && K < deepest) file.shortlist = K;
   file.filtered = remove_pairs(scores, reference.filter);
-  file.result = evaluate(reference.truth.labels, scores, reference.trained(), options.evaluate,
-                         pool, options.model);
+  file.result = evaluate(reference.truth.labels, scores, reference.trained(), evaluating, pool,
+                         options.model);
   return file;
 }
 
@@ -294,10 +298,9 @@ void add_evaluate(CLI::App& app, const Global& global) {
   add_cutoffs("--k", cutoffs.k, "Cut-offs of P, nDCG, PSP, PSnDCG and coverage");
   add_cutoffs("--recall-k", cutoffs.recall, "Cut-offs of R");
   add_cutoffs("--mrr-k", cutoffs.mrr, "Cut-offs of MRR");
-  verb->add_option("--threshold", options->threshold,
-                   "Score from which a pair counts as predicted in F1 (0.5 for probabilities)")
-      ->type_name("SCORE")
-      ->each([options](const std::string&) { options->has_threshold = true; });
+  options->threshold.add_to(*verb,
+                            "Score from which a pair counts as predicted in F1 (0.5 for "
+                            "probabilities); auto: the thresholds of --model");
   verb->add_flag("--deciles", options->evaluate.groups, "Figures by label frequency too");
   verb->add_option("--per-label", options->per_label, "Write the figures of each label, as TSV")
       ->type_name("FILE");

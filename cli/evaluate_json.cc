@@ -1,6 +1,7 @@
 // The JSON of `elias evaluate --json`: shares, not percent, with all their digits.
 #include <nlohmann/json.hpp>
 
+#include "base/readable.h"
 #include "cli/evaluate_report.h"
 
 namespace elias::cli {
@@ -48,7 +49,8 @@ Json file_json(const FileEvaluation& file, const LabelDeciles* deciles) {
               {"filtered", file.filtered},
               {"unknown_labels", file.unknown_labels},
               {"probabilities", result.probabilities}};
-  if (result.threshold) object["threshold"] = *result.threshold;
+  if (result.threshold) object["threshold"] = shortest(*result.threshold);
+  if (result.label_thresholds) object["threshold"] = "of the labels";
   object["metrics"] = metrics_json(result.metrics);
   if (result.probabilities) object["calibration"] = calibration_json(result.calibration);
   if (deciles && !result.groups.empty()) object["deciles"] = groups_json(result, *deciles);

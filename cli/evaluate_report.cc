@@ -91,7 +91,11 @@ void file_notes(std::string& text, const FileEvaluation& file, bool trained) {
     counts += fmt::format(", points without any: {}", grouped(result.rows_without_predictions));
   }
   if (file.filtered > 0) counts += fmt::format(", filtered out: {}", grouped(file.filtered));
-  if (result.threshold) counts += fmt::format(", F1 at {}", *result.threshold);
+  if (result.label_thresholds) {
+    counts += ", F1 at thresholds of the labels";
+  } else if (result.threshold) {
+    counts += fmt::format(", F1 at {}", *result.threshold);
+  }
   note(text, "{}: {}", file.name, counts);
   if (file.unknown_labels > 0) {
     note(text, "{}: labels that the truth{} does not have: {}; {}", file.name,

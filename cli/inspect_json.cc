@@ -5,6 +5,7 @@
 
 #include "base/readable.h"
 #include "cli/inspect_report.h"
+#include "cli/threshold_report.h"
 
 namespace elias::cli {
 namespace {
@@ -21,6 +22,13 @@ Json ranker_json(const RankerPart& ranker) {
           {"input", kRankerPartsNames[static_cast<size_t>(ranker.input.parts)]},
           {"words", ranker.input.most_words},
           {"mix", kMixNames[static_cast<size_t>(ranker.mix.kind)]}};
+}
+
+Json thresholds_json(const Thresholds& thresholds) {
+  return {{"for", goal_text(thresholds.goal)},
+          {"depth", thresholds.depth},
+          {"common", shortest(thresholds.common)},
+          {"labels_with_their_own", thresholds.own}};
 }
 
 Json ensemble_json(const Inspection& inspection) {
@@ -115,6 +123,7 @@ Json inspection_json(const Inspection& inspection) {
   json["ensemble"] = ensemble_json(inspection);
   json["index"] = inspection.index ? index_json(*inspection.index, inspection.member) : Json();
   json["ranker"] = model.ranker() != nullptr ? ranker_json(*model.ranker()) : Json();
+  json["threshold"] = model.thresholds() != nullptr ? thresholds_json(*model.thresholds()) : Json();
   json["deciles"] = deciles_json(inspection);
   if (inspection.test) json["test"] = test_json(inspection);
   return json;

@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/readable.h"
+#include "cli/threshold_report.h"
 
 namespace elias::cli {
 namespace {
@@ -60,6 +61,13 @@ std::string model_section(const Inspection& inspection) {
     table.add({"ranker: weights", elias::grouped(ranker->weights.weights.size())});
     table.add(
         {"ranker: mix of scores", std::string(kMixNames[static_cast<size_t>(ranker->mix.kind)])});
+  }
+  if (const Thresholds* thresholds = model.thresholds()) {
+    table.add({fmt::format("threshold of scores, for {}", goal_text(thresholds->goal)),
+               fmt::format("{:.4g}", thresholds->common)});
+    if (thresholds->own > 0) {
+      table.add({"labels with a threshold of their own", elias::grouped(thresholds->own)});
+    }
   }
   return fmt::format("Model {}\n{}", inspection.folder, table.text("  "));
 }

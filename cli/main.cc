@@ -76,6 +76,7 @@ int run(int argc, char** argv) {
   elias::cli::add_prune(app, global);
   elias::cli::add_synth(app, global);
   elias::cli::add_tfidf(app, global);
+  elias::cli::add_threshold(app, global);
   elias::cli::add_tokenize(app, global);
   add_threads(app, global);
   std::vector<std::string> arguments(argv + 1, argv + argc);

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "base/errors.h"
 #include "base/progress.h"
@@ -12,6 +13,7 @@
 #include "cli/model_points.h"
 #include "cli/number_range.h"
 #include "cli/prediction_writer.h"
+#include "cli/threshold_option.h"
 #include "cli/verbs.h"
 #include "data/io/line_reader.h"
 #include "model/model.h"
@@ -20,10 +22,12 @@ namespace elias::cli {
 namespace {
 
 constexpr int64_t kMostLabels = 1'000'000;
+constexpr int64_t kDefaultLabels = 5, kLabelsWithThreshold = 100;
 
 struct Options {
   std::string model, input, input_format, format = "tsv", output = "-", candidates;
-  int64_t k = 5;
+  int64_t k = 0;  // 0: not given
+  ThresholdOption threshold;
 };
 
 constexpr const char* kExamples = R"(Examples:
@@ -36,6 +40,11 @@ constexpr const char* kExamples = R"(Examples:
   A hundred labels a point as a scipy matrix, and its evaluation:
     elias predict --model model/ --input test.tsv --k 100 --format npz --out scores.npz
     elias evaluate --model model/ --test test.tsv
+
+  All labels from a probability of 0.3 on, however few or many; or from the thresholds
+  that 'elias threshold' chose:
+    elias predict --model model/ --input texts.txt --threshold 0.3
+    elias predict --model model/ --input texts.txt --threshold auto
 
   Only labels that are in stock, a name a line:
     elias predict --model model/ --input texts.txt --candidates stock.txt --format jsonl)";
@@ -77,7 +86,10 @@ class PredictRun {
         context_(pool_),
         model_(Model::load(options.model, context_)),
         state_(model_.predictor().make_state()),
-        k_(std::min(options.k, static_cast<int64_t>(model_.labels()))),
+        thresholds_(options.threshold.given()
+                        ? std::optional(options.threshold.of(model_, options.model))
+                        : std::nullopt),
+        k_(std::min(labels_asked_for(), static_cast<int64_t>(model_.labels()))),
         allowed_(read_candidates(options.candidates, model_)) {}
 
   void run() {
@@ -102,6 +114,12 @@ class PredictRun {
   }
 
  private:
+  int64_t labels_asked_for() const {
+    if (options_.k > 0) return options_.k;
+    if (!thresholds_) return kDefaultLabels;
+    return thresholds_->depth > 0 ? int64_t{thresholds_->depth} : kLabelsWithThreshold;
+  }
+
   void say_if_shortlist_is_shorter() const {
     const int64_t K = model_.first().search.shortlist;
     const bool cut = allowed_.all() || static_cast<int64_t>(allowed_.list().size()) > K;
@@ -111,6 +129,12 @@ class PredictRun {
   }
 
   Csr predict(const Csr& features) {
+    Csr scores = best_labels(features);
+    if (thresholds_) keep_predicted(*thresholds_, scores);
+    return scores;
+  }
+
+  Csr best_labels(const Csr& features) {
     if (features.rows() != 1) {
       return predict_all(context_, model_.predictor(), features, k_, allowed_);
     }
@@ -133,6 +157,7 @@ class PredictRun {
   Context context_;
   Model model_;
   std::unique_ptr<Predictor::State> state_;
+  std::optional<Thresholds> thresholds_;  // none: the k best whatever their score
   int64_t k_;
   AllowedLabels allowed_;
   std::vector<int32_t> labels_;
@@ -157,10 +182,14 @@ void add_predict(CLI::App& app, const Global& global) {
                    "Format of the input: lines, tsv, fasttext, jsonl, sparse, matrix, npz "
                    "(default: told from the file)")
       ->type_name("NAME");
-  verb->add_option("--k", options->k, "Labels a point")
+  verb->add_option("--k", options->k,
+                   "Labels a point, at most (default: 5; with --threshold 100, or as many as it "
+                   "was chosen on)")
       ->check(number_range(int64_t{1}, kMostLabels))
-      ->type_name("N")
-      ->capture_default_str();
+      ->type_name("N");
+  options->threshold.add_to(*verb,
+                            "Predict only labels with this score or a higher one; auto: with the "
+                            "thresholds that 'elias threshold' chose");
   verb->add_option("--format", options->format,
                    "tsv: name::score,name::score; jsonl: labels and scores; npz: a matrix")
       ->check(CLI::IsMember({"tsv", "jsonl", "npz"}).description(""))

@@ -26,6 +26,7 @@ void add_predict(CLI::App& app, const Global& global);
 void add_prune(CLI::App& app, const Global& global);
 void add_synth(CLI::App& app, const Global& global);
 void add_tfidf(CLI::App& app, const Global& global);
+void add_threshold(CLI::App& app, const Global& global);
 void add_tokenize(CLI::App& app, const Global& global);
 
 }  // namespace elias::cli

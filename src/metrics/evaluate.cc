@@ -138,6 +138,7 @@ Evaluation counted(const EvaluateSetting& setting, const EvaluateSums& sums,
   result.probabilities = sums.probabilities;
   result.threshold = setting.options.threshold;
   if (sums.probabilities) result.threshold = setting.threshold;
+  result.label_thresholds = !setting.options.label_thresholds.empty();
   return result;
 }
 
@@ -171,10 +172,11 @@ Evaluation evaluate(const Csr& truth, const Csr& scores, const Training* trainin
   ELIAS_ASSERT(truth.rows() == scores.rows());
   ELIAS_ASSERT(truth.rows() < std::numeric_limits<uint32_t>::max());
   ELIAS_ASSERT(!options.groups || training);
+  ELIAS_ASSERT(options.label_thresholds.empty() || options.label_thresholds.size() >= scores.cols);
   ELIAS_ASSERT(!options.labels || !options.cutoffs.k.empty());
   const EvaluateSetting setting = make_setting(truth, scores, training, options, source);
   const uint32_t k = options.cutoffs.k.empty() ? 0 : options.cutoffs.k.back();
-  LabelTotals totals(setting.positives.size(), setting.threshold, k);
+  LabelTotals totals(setting.positives.size(), setting.threshold, options.label_thresholds, k);
   const EvaluateSums sums = sum_rows(setting, totals, pool);
 
   const LabelSums all(setting, totals, [](size_t) { return true; });

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,9 @@ struct EvaluateOptions {
   /// Pairs with at least this score count as predicted in F1. Empty: 0.5 if all scores are in
   /// [0, 1], and no F1 otherwise.
   std::optional<float> threshold{};
+  /// Of each label, in the place of the one above: at least as many as scores have columns, or
+  /// none.
+  std::span<const float> label_thresholds{};
   bool groups = false;  // figures by decile too; needs Training
   bool labels = false;  // figures by label too
 };
@@ -72,6 +76,7 @@ struct Evaluation {
   uint64_t labels = 0;             // with at least one true pair
   bool probabilities = false;      // all scores are in [0, 1]
   std::optional<float> threshold;  // the one F1 was taken at
+  bool label_thresholds = false;   // or those of the labels
 
   std::vector<Metric> metrics;       // only those that could be computed
   std::vector<GroupFigures> groups;  // by LabelDeciles group; empty unless asked for

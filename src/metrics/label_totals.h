@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "metrics/ranked_hits.h"
@@ -33,14 +34,16 @@ class LabelTotals {
     std::vector<uint32_t> listed;     // labels in the first k of a list
   };
 
-  /// Hits count at the threshold from this score on, and in the first k from this rank down.
-  LabelTotals(size_t labels, float threshold, uint32_t k)
+  /// Hits count at the threshold from this score on, or that of their label, and in the first k
+  /// from this rank down.
+  LabelTotals(size_t labels, float threshold, std::span<const float> label_thresholds, uint32_t k)
       : best_rank(labels, kNever),
         predicted(labels),
         hits(labels),
         listed(labels),
         listed_hits(labels),
         threshold_(threshold),
+        label_thresholds_(label_thresholds),
         k_(k) {}
 
   /// Adds the batch and empties it.
@@ -51,7 +54,7 @@ class LabelTotals {
       for (const uint32_t label : batch.listed) ++listed[label];
       for (const Hit& hit : batch.hits) {
         best_rank[hit.label] = std::min(best_rank[hit.label], hit.rank);
-        hits[hit.label] += hit.score >= threshold_;
+        hits[hit.label] += hit.score >= threshold_of(hit.label);
         listed_hits[hit.label] += hit.rank <= k_;
       }
     }
@@ -65,7 +68,12 @@ class LabelTotals {
   std::vector<uint32_t> listed, listed_hits;  // in the first k
 
  private:
+  float threshold_of(uint32_t label) const {
+    return label_thresholds_.empty() ? threshold_ : label_thresholds_[label];
+  }
+
   float threshold_;
+  std::span<const float> label_thresholds_;
   uint32_t k_;
   std::mutex mutex_;
 };

@@ -61,11 +61,18 @@ void RowPass::add_predicted(const CsrRow& scores) {
   // Collected without a branch, which would be mispredicted at every score above the threshold.
   selected_.resize(scores.size());
   uint32_t* const selected = selected_.data();
-  const float threshold = setting_.threshold;
   size_t count = 0;
-  for (size_t i = 0; i < scores.size(); ++i) {
-    selected[count] = scores.columns[i];
-    count += scores.values[i] >= threshold;
+  const auto collect = [&](auto threshold_of) {
+    for (size_t i = 0; i < scores.size(); ++i) {
+      selected[count] = scores.columns[i];
+      count += scores.values[i] >= threshold_of(scores.columns[i]);
+    }
+  };
+  const auto by_label = setting_.options.label_thresholds;
+  if (by_label.empty()) {
+    collect([threshold = setting_.threshold](uint32_t) { return threshold; });
+  } else {
+    collect([by_label](uint32_t label) { return by_label[label]; });
   }
   batch_.predicted.insert(batch_.predicted.end(), selected, selected + count);
 }

@@ -18,7 +18,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "elias-model";
-// What is written has the lowest version whose programs read it: 1, or 2 for an ensemble.
 constexpr int kNewest = 2;
 constexpr std::string_view kField = "\"checksum\": \"";
 constexpr size_t kDigits = 16;
@@ -49,12 +48,10 @@ int64_t whole(const Json& json, const char* key, const std::string& path) {
                    shown(value.dump()));
 }
 
-float real(const Json& json, const char* key, const std::string& path) {
+double real(const Json& json, const char* key, const std::string& path) {
   const Json& value = json.at(key);
   const double number = value.is_number() ? value.get<double>() : NAN;
-  if (std::abs(number) <= double{std::numeric_limits<float>::max()}) {
-    return static_cast<float>(number);
-  }
+  if (std::abs(number) <= double{std::numeric_limits<float>::max()}) return number;
   throw InputError("{}: \"{}\" is {}, not a number: copy the model again", path, key,
                    shown(value.dump()));
 }
@@ -86,6 +83,40 @@ Json to_json(const RankerConfig& ranker) {
           {"mix", kMixNames[static_cast<size_t>(ranker.mix)]}};
 }
 
+Thresholds thresholds_from(const Json& json, const std::string& path) {
+  Thresholds thresholds;
+  thresholds.goal.aim = named<ThresholdAim>(json, "for", kThresholdAimNames, path);
+  if (thresholds.goal.aim != ThresholdAim::kF1) {
+    thresholds.goal.share = real(json, "share", path);
+  }
+  const int64_t depth = whole(json, "depth", path), own = whole(json, "own", path);
+  if (depth < 1 || depth > std::numeric_limits<uint32_t>::max() || own < 0) {
+    throw InputError(
+        "{}: a threshold by {} labels a point, and {} of their own, cannot be: copy "
+        "the model again",
+        path, depth, own);
+  }
+  thresholds.depth = static_cast<uint32_t>(depth);
+  thresholds.common = static_cast<float>(real(json, "common", path));
+  thresholds.own = static_cast<uint64_t>(own);
+  return thresholds;
+}
+
+Json to_json(const Thresholds& thresholds) {
+  Json json = {{"for", kThresholdAimNames[static_cast<size_t>(thresholds.goal.aim)]}};
+  if (thresholds.goal.aim != ThresholdAim::kF1) json["share"] = thresholds.goal.share;
+  json["depth"] = thresholds.depth;
+  json["common"] = shortest(thresholds.common);
+  json["own"] = thresholds.own;
+  return json;
+}
+
+/// The lowest version whose programs read it.
+int version_of(const ModelConfig& config) {
+  const bool own_thresholds = config.thresholds && config.thresholds->own > 0;
+  return config.is_ensemble() || own_thresholds ? 2 : 1;
+}
+
 void check_version(const Json& json, const std::string& path) {
   if (json.at("format").get<std::string>() != kFormat) {
     throw InputError("{}: holds {}, not {}: give the folder that 'elias fit' wrote", path,
@@ -111,10 +142,10 @@ void check_checksum(std::string_view text, const std::string& path) {
 }
 
 SearchSettings search_from(const Json& json, const std::string& path) {
-  return {.alpha = real(json, "alpha", path),
+  return {.alpha = static_cast<float>(real(json, "alpha", path)),
           .beam = whole(json, "beam", path),
           .shortlist = whole(json, "shortlist", path),
-          .gamma = real(json, "gamma", path)};
+          .gamma = static_cast<float>(real(json, "gamma", path))};
 }
 
 Json to_json(const SearchSettings& search) {
@@ -173,6 +204,9 @@ ModelConfig from_json(const Json& json, const std::string& path) {
   config.naming = named<LabelNaming>(json, "label_naming", kNamings, path);
   read_members(json, path, config);
   if (json.contains("ranker")) config.ranker = ranker_from(json.at("ranker"), path);
+  if (json.contains("threshold")) {
+    config.thresholds = thresholds_from(json.at("threshold"), path);
+  }
   config.training = json.at("training");
   for (const auto& [name, file] : json.at("files").items()) {
     config.files.push_back({name, static_cast<uint64_t>(whole(file, "bytes", path)),
@@ -198,14 +232,14 @@ const ModelFile* ModelConfig::find(std::string_view name) const {
 }
 
 std::string config_text(const ModelConfig& config) {
-  Json json = {
-      {"format", kFormat}, {"version", config.is_ensemble() ? 2 : 1}, {"method", config.method}};
+  Json json = {{"format", kFormat}, {"version", version_of(config)}, {"method", config.method}};
   json["sizes"] = {{"points", config.points},     {"features", config.features},
                    {"width", config.width},       {"layers", config.layers},
                    {"clusters", config.clusters}, {"labels", config.labels}};
   json["label_naming"] = kNamings[static_cast<size_t>(config.naming)];
   write_members(config, json);
   if (config.ranker) json["ranker"] = to_json(*config.ranker);
+  if (config.thresholds) json["threshold"] = to_json(*config.thresholds);
   json["training"] = config.training;
   json["files"] = Json::object();
   for (const ModelFile& file : config.files) {

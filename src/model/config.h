@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "metrics/thresholds.h"
 #include "model/predictor.h"
 
 namespace elias {
@@ -42,7 +43,9 @@ struct ModelConfig {
   std::vector<SearchSettings> search{1};
   FusionKind fusion{};                 // of several members
   std::optional<RankerConfig> ranker;  // none: there is no ranker.safetensors
-  nlohmann::ordered_json training;     // the resolved settings of the run
+  /// Those of labels are in a file of their own.
+  std::optional<Thresholds> thresholds;
+  nlohmann::ordered_json training;  // the resolved settings of the run
   std::vector<ModelFile> files;
 
   bool has_index() const { return method == "elias"; }

@@ -15,6 +15,7 @@
 #include "model/label_names.h"
 #include "model/model_folder.h"
 #include "model/ranker_file.h"
+#include "model/thresholds_file.h"
 
 namespace elias {
 namespace {
@@ -114,6 +115,7 @@ struct Model::Parts {
     }
     load_fusion();
     load_ranker();
+    load_thresholds();
     load_features();
     load_names();
     make_predictor();
@@ -228,6 +230,17 @@ struct Model::Parts {
                  path_of("ranker.safetensors"), context.pool());
   }
 
+  void load_thresholds() {
+    if (!config.thresholds || config.thresholds->own == 0) return;
+    const auto* const name = std::ranges::find_if(
+        kThresholdFiles, [&](const char* file) { return config.find(file) != nullptr; });
+    if (name == kThresholdFiles.end()) {
+      fail_file(path_of("config.json"), "names no file of thresholds");
+    }
+    config.thresholds->by_label =
+        read_thresholds(open_tensors(*name), static_cast<uint64_t>(config.labels));
+  }
+
   void load_features() {
     if (config.find("features.safetensors") == nullptr) return;
     tfidf.emplace(Tfidf::load(open_tensors("features.safetensors")));
@@ -275,6 +288,9 @@ const std::vector<Member>& Model::members() const { return parts_->members; }
 const Fusion& Model::fusion() const { return parts_->fusion; }
 const Predictor& Model::predictor() const { return *parts_->predictor; }
 const RankerPart* Model::ranker() const { return parts_->ranker ? &*parts_->ranker : nullptr; }
+const Thresholds* Model::thresholds() const {
+  return parts_->config.thresholds ? &*parts_->config.thresholds : nullptr;
+}
 const nlohmann::ordered_json& Model::training() const { return parts_->config.training; }
 uint64_t Model::points() const { return parts_->config.points; }
 uint64_t Model::features() const { return static_cast<uint64_t>(parts_->config.features); }

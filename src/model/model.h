@@ -11,6 +11,9 @@
 //                            of the second member of an ensemble, and of others
 //   fusion.safetensors       how members' scores become one; absent unless it is learned
 //   ranker.safetensors       the sparse ranker and the mix of scores; absent if there is none
+//   thresholds-a.safetensors or thresholds-b.safetensors
+//                            from which score on each label is predicted; absent if all have the
+//                            same threshold, or none
 //   labels.txt               names, one a line; absent if labels have ids only
 //
 // docs/file-format.md is the promise. Files are mapped, not read; every byte is verified at load.
@@ -26,6 +29,7 @@
 
 #include "data/label_space.h"
 #include "data/text_rows.h"
+#include "metrics/thresholds.h"
 #include "model/predictor.h"
 #include "text/tfidf.h"
 
@@ -37,7 +41,8 @@ struct ModelParts {
   std::vector<Member> members;  // all of the same sizes; more than one are an ensemble
   Fusion fusion;
   const RankerPart* ranker = nullptr;  // none: scores are those of the search
-  const Tfidf* tfidf = nullptr;        // none: points come with their own features
+  const Thresholds* thresholds = nullptr;
+  const Tfidf* tfidf = nullptr;  // none: points come with their own features
   const LabelSpace* labels = nullptr;
   std::span<const uint64_t> label_counts;  // [L] training points of each label
   uint64_t points = 0;                     // of training
@@ -58,6 +63,11 @@ void check_label_names(const LabelSpace& labels);
 /// folder with it is whole. An older model there is replaced.
 void write_model(const std::string& folder, const ModelParts& parts, LabelStorage storage);
 
+/// Gives the model in `folder` thresholds, in the place of others if it has some. Every other file
+/// but config.json stays as it is, and a kill at any moment leaves a whole model, with the old
+/// thresholds or with the new ones. Throws InputError if config.json is not one of a model.
+void store_thresholds(const std::string& folder, const Thresholds& thresholds);
+
 class Model {
  public:
   /// Throws InputError, naming the file, if the model is damaged, of a newer format, or mixed from
@@ -74,6 +84,8 @@ class Model {
   const Predictor& predictor() const;
   /// Null if there is none.
   const RankerPart* ranker() const;
+  /// Null if there are none.
+  const Thresholds* thresholds() const;
   const nlohmann::ordered_json& training() const;
   uint64_t points() const;
   uint64_t features() const;  // V

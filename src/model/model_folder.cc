@@ -146,10 +146,9 @@ const std::vector<std::string>& model_files() {
         files.push_back(member_file(part, m));
       }
     }
-    for (const char* name :
-         {"fusion.safetensors", "ranker.safetensors", "labels.txt", "config.json"}) {
-      files.emplace_back(name);
-    }
+    files.insert(files.end(), {"fusion.safetensors", "ranker.safetensors"});
+    files.insert(files.end(), kThresholdFiles.begin(), kThresholdFiles.end());
+    files.insert(files.end(), {"labels.txt", "config.json"});
     return files;
   }();
   return kFiles;

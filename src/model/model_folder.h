@@ -1,6 +1,7 @@
 // The folder of a model as a place to write to: what may be replaced there, and how.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -14,6 +15,11 @@ inline constexpr size_t kMostMembers = 16;  // of an ensemble
 /// The name of a member's file: "encoder.safetensors" of the first, "encoder.2.safetensors" of the
 /// second.
 std::string member_file(std::string_view part, size_t member);
+
+/// The two names that the file of labels' thresholds can have: new ones are written beside those in
+/// use, which config.json names.
+inline constexpr std::array<const char*, 2> kThresholdFiles = {"thresholds-a.safetensors",
+                                                               "thresholds-b.safetensors"};
 
 /// All names that a file of a model can have (model/model.h); the last, without which a folder is
 /// no model, is written last.

@@ -6,14 +6,14 @@
 
 #include "base/atomic_file.h"
 #include "base/errors.h"
-#include "base/mapped_file.h"
 #include "data/io/stored_tensors.h"
 #include "model/config.h"
-#include "model/file_checksum.h"
 #include "model/label_names.h"
 #include "model/model.h"
 #include "model/model_folder.h"
 #include "model/ranker_file.h"
+#include "model/thresholds_file.h"
+#include "model/written_file.h"
 
 namespace elias {
 namespace {
@@ -54,6 +54,11 @@ class ModelWriter {
       const StoredMix mix(parts_.ranker->mix);
       add_ranker(*parts_.ranker, mix, writer);
       finish(writer, "ranker.safetensors");
+    }
+    if (parts_.thresholds != nullptr && parts_.thresholds->own > 0) {
+      SafetensorsWriter writer;
+      add_thresholds(*parts_.thresholds, writer);
+      finish(writer, kThresholdFiles.front());
     }
     if (parts_.labels->has_names()) {
       write_file(path_of("labels.txt"), label_file_text(*parts_.labels));
@@ -111,17 +116,12 @@ class ModelWriter {
   }
 
   void finish(SafetensorsWriter& writer, const std::string& name) {
-    writer.set_metadata("format", "elias-model");
-    writer.write(path_of(name));
+    write_tensors(writer, path_of(name));
     add(name);
   }
 
   // Notes a file that was written.
-  void add(const std::string& name) {
-    const MappedFile file(path_of(name));
-    ThreadPool here(1);
-    files_.push_back({name, file.bytes().size(), file_checksum(file.bytes(), here)});
-  }
+  void add(const std::string& name) { files_.push_back(described_file(folder_, name)); }
 
   ModelConfig config() const {
     const PredictorWeights& weights = parts_.members.front().weights;
@@ -141,6 +141,7 @@ class ModelWriter {
     for (const Member& member : parts_.members) config.search.push_back(member.search);
     config.fusion = parts_.fusion.kind;
     if (parts_.ranker != nullptr) config.ranker = config_of(*parts_.ranker);
+    if (parts_.thresholds != nullptr) config.thresholds = *parts_.thresholds;
     config.training = parts_.training;
     config.files = files_;
     ELIAS_ASSERT(config.has_index() == has_index);
@@ -171,6 +172,7 @@ ModelParts parts_of(const Model& model, const LabelSpace& labels) {
           .members = model.members(),
           .fusion = model.fusion(),
           .ranker = model.ranker(),
+          .thresholds = model.thresholds(),
           .tfidf = model.tfidf(),
           .labels = &labels,
           .label_counts = model.label_counts(),

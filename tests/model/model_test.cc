@@ -4,9 +4,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "base/atomic_file.h"
 #include "base/hash.h"
+#include "model/model_folder.h"
 #include "tests/model/tiny_model.h"
 #include "tests/model/tiny_ranker.h"
 #include "tests/temporary_folder.h"
@@ -384,6 +386,79 @@ TEST_F(ModelTest, AFusionThatCannotBeIsRefused) {
   parts.fusion.learned.inputs = {{{}, {1}}};
   write_model(folder("m"), parts, LabelStorage::kFloat32);
   expect_refused(folder("m"), HasSubstr("inputs.1.knots"));
+}
+
+TEST_F(ModelTest, ThresholdsAreKeptAndReplaced) {
+  const TinyModel model(TinySizes{});
+  const std::string path = folder("m");
+  write_model(path, parts_of(model), LabelStorage::kFloat32);
+  const std::string encoder = content_of(path + "/encoder.safetensors");
+  EXPECT_EQ(Model::load(path, context_).thresholds(), nullptr);
+
+  Thresholds common{.goal = {ThresholdAim::kPrecision, 0.9},
+                    .depth = 50,
+                    .common = 0.3F,
+                    .own = 0,
+                    .by_label = {}};
+  store_thresholds(path, common);
+  const Model with_common = Model::load(path, context_);
+  ASSERT_NE(with_common.thresholds(), nullptr);
+  EXPECT_EQ(with_common.thresholds()->goal.aim, ThresholdAim::kPrecision);
+  EXPECT_EQ(with_common.thresholds()->goal.share, 0.9);
+  EXPECT_EQ(with_common.thresholds()->depth, 50u);
+  EXPECT_EQ(with_common.thresholds()->of(7), 0.3F);
+  EXPECT_THAT(content_of(path + "/config.json"), HasSubstr("\"version\": 1"));
+
+  Thresholds own{.goal = {},
+                 .depth = 100,
+                 .common = 0.25F,
+                 .own = 1,
+                 .by_label = std::vector<float>(40, 0.25F)};
+  for (const float value : {0.5F, 0.75F, 1.0F}) {  // each under a name that the one before has not
+    own.by_label[3] = value;
+    store_thresholds(path, own);
+    const Model with_own = Model::load(path, context_);
+    EXPECT_EQ(with_own.thresholds()->of(3), value);
+    EXPECT_EQ(with_own.thresholds()->of(4), 0.25F);
+    size_t files = 0;
+    for (const char* name : kThresholdFiles) files += fs::exists(fs::path(path) / name);
+    EXPECT_EQ(files, 1u);
+  }
+  EXPECT_THAT(content_of(path + "/config.json"), HasSubstr("\"version\": 2"));
+
+  // A copy has them, under the first of the names.
+  const Model loaded = Model::load(path, context_);
+  const LabelSpace labels = loaded.label_space();
+  write_model(folder("copy"), elias::parts_of(loaded, labels), LabelStorage::kFloat32);
+  EXPECT_EQ(Model::load(folder("copy"), context_).thresholds()->of(3), 1.0F);
+
+  store_thresholds(path, common);
+  EXPECT_EQ(Model::load(path, context_).thresholds()->own, 0u);
+  for (const char* name : kThresholdFiles) EXPECT_FALSE(fs::exists(fs::path(path) / name));
+  EXPECT_EQ(content_of(path + "/encoder.safetensors"), encoder);
+}
+
+TEST_F(ModelTest, ThresholdsThatCannotBeAreRefused) {
+  const TinyModel model(TinySizes{});
+  Thresholds own{.goal = {},
+                 .depth = 100,
+                 .common = 0.25F,
+                 .own = 1,
+                 .by_label = std::vector<float>(40, 0.25F)};
+  own.by_label[5] = std::numeric_limits<float>::infinity();
+  ModelParts parts = parts_of(model);
+  parts.thresholds = &own;
+  write_model(folder("m"), parts, LabelStorage::kFloat32);
+  expect_refused(folder("m"), AllOf(HasSubstr("thresholds-a.safetensors"), HasSubstr("40 labels")));
+  own.by_label.assign(39, 0.25F);
+  write_model(folder("m"), parts, LabelStorage::kFloat32);
+  expect_refused(folder("m"), HasSubstr("thresholds-a.safetensors"));
+  own.by_label.assign(40, 0.25F);
+  own.depth = 0;
+  write_model(folder("m"), parts, LabelStorage::kFloat32);
+  expect_refused(folder("m"), AllOf(HasSubstr("config.json"), HasSubstr("cannot be")));
+  EXPECT_THAT([&] { store_thresholds(folder("nowhere"), own); },
+              ThrowsMessage<InputError>(HasSubstr("nowhere")));
 }
 
 TEST_F(ModelTest, SettingsThatCannotBeAreRefused) {

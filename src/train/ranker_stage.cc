@@ -1,16 +1,14 @@
 #include "train/ranker_stage.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/errors.h"
 #include "base/stopwatch.h"
-#include "encoder/word_dropout.h"
+#include "encoder/encode_all.h"
 
 namespace elias {
 namespace {
 
-constexpr size_t kPointsPerPass = 8192;
 constexpr uint64_t kBlocks = 64;  // of about equal work, between which a run can stop
 
 RankerInputOptions input_of(const Settings& settings) {
@@ -96,34 +94,26 @@ void RankerStage::reserve(const Csr& features, int64_t D, Csr& all) const {
 Csr RankerStage::inputs(const Csr& features) const {
   const BagWeights<ConstTensorView>& encoder = model_.first().weights.encoder;
   const int64_t V = encoder.table.rows(), D = encoder.table.width();
-  const PackedBag packed = pack_bag(context_, encoder, Precision::kFloat32);
   RankerInput input(input_);
-  BagBatch bags;
-  BagActivations activations;
-  std::vector<uint32_t> rows;
   Csr all;
   all.cols = static_cast<uint64_t>(ranker_columns(input_, V, D));
   reserve(features, D, all);
-  for (size_t begin = 0; begin < features.rows(); begin += kPointsPerPass) {
-    rows.resize(std::min(kPointsPerPass, features.rows() - begin));
-    std::iota(rows.begin(), rows.end(), static_cast<uint32_t>(begin));
-    if (input_.has_vector()) {
-      gather_bags(features, rows, 0, 0, 0, bags, context_.pool());
-      encode_bags(context_, encoder, packed, bags.view(), std::nullopt, activations);
-    }
-    for (size_t i = 0; i < rows.size(); ++i) {
-      std::span<const float> phi;
-      if (input_.has_vector()) {
-        const ConstTensorView all_phi = activations.phi();
-        phi = {all_phi.data<float>() + static_cast<int64_t>(i) * all_phi.stride(),
-               static_cast<size_t>(D)};
-      }
-      const CsrRow x = input.of(features.row(rows[i]), V, phi);
-      all.columns.insert(all.columns.end(), x.columns.begin(), x.columns.end());
-      all.values.insert(all.values.end(), x.values.begin(), x.values.end());
-      all.offsets.push_back(all.columns.size());
-    }
+  const auto add = [&](size_t point, std::span<const float> phi) {
+    const CsrRow x = input.of(features.row(point), V, phi);
+    all.columns.insert(all.columns.end(), x.columns.begin(), x.columns.end());
+    all.values.insert(all.values.end(), x.values.begin(), x.values.end());
+    all.offsets.push_back(all.columns.size());
+  };
+  if (!input_.has_vector()) {
+    for (size_t i = 0; i < features.rows(); ++i) add(i, {});
+    return all;
   }
+  encode_all(context_, encoder, features, [&](size_t begin, ConstTensorView phi) {
+    for (int64_t i = 0; i < phi.rows(); ++i) {
+      add(begin + static_cast<size_t>(i),
+          {phi.data<float>() + i * phi.stride(), static_cast<size_t>(D)});
+    }
+  });
   return all;
 }
 

@@ -33,11 +33,13 @@ RankerOptions options_of(const Settings& settings) {
 class RankerStage {
  public:
   RankerStage(const Context& context, const Settings& settings, const TrainingData& data,
-              const Model& model, const TrainingHooks& hooks)
+              const Model& model, const std::function<Csr()>& find_training_lists,
+              const TrainingHooks& hooks)
       : context_(context),
         settings_(settings),
         data_(data),
         model_(model),
+        find_training_lists_(find_training_lists),
         hooks_(hooks),
         input_(input_of(settings)) {}
 
@@ -45,7 +47,6 @@ class RankerStage {
 
  private:
   int64_t labels() const { return static_cast<int64_t>(model_.labels()); }
-  Csr found_labels(const Csr& features) const;
   Csr inputs(const Csr& features) const;
   void reserve(const Csr& features, int64_t D, Csr& all) const;
   void load(const SafetensorsFile& file);
@@ -57,6 +58,7 @@ class RankerStage {
   const Settings& settings_;
   const TrainingData& data_;
   const Model& model_;
+  const std::function<Csr()>& find_training_lists_;
   const TrainingHooks& hooks_;
   RankerInputOptions input_;
   LearnedRanker learned_;
@@ -72,11 +74,6 @@ std::optional<LearnedRanker> RankerStage::run(const std::optional<SafetensorsFil
   if (!learn_weights()) return std::nullopt;
   learn_mix();
   return std::move(learned_);
-}
-
-Csr RankerStage::found_labels(const Csr& features) const {
-  return predict_all(context_, model_.predictor(), features,
-                     std::min(settings_.ranker_top, labels()));
 }
 
 // Grown step by step, such a matrix would at times lie there twice.
@@ -121,8 +118,8 @@ Csr RankerStage::inputs(const Csr& features) const {
 bool RankerStage::learn_weights() {
   const Stopwatch watch;
   const Csr points = inputs(data_.features);
-  const RankerTrainer trainer(points, data_.labels, found_labels(data_.features),
-                              options_of(settings_), context_.isa());
+  const RankerTrainer trainer(points, data_.labels, find_training_lists_(), options_of(settings_),
+                              context_.isa());
   const uint64_t all = trainer.pairs_below(labels());
   SparseRanker& ranker = learned_.weights;
   auto done = static_cast<int64_t>(ranker.bias.size());
@@ -148,7 +145,8 @@ void RankerStage::learn_mix() {
   // Of the points that labels were learned from, as at any other point: a model counts held-out
   // ones too, which have the very labels that are to be told here.
   const std::vector<uint64_t> counts = column_counts(data_.labels);
-  const Csr found = found_labels(data_.held_out_features);
+  const Csr found =
+      labels_to_rank(context_, settings_, model_.predictor(), data_.held_out_features);
   const Csr points = inputs(data_.held_out_features);
   RankerQuery query(static_cast<int64_t>(points.cols), context_.isa());
   std::vector<FoundLabel> labels;
@@ -206,16 +204,23 @@ RankerPart LearnedRanker::part(const Settings& settings,
           .label_counts = label_counts};
 }
 
+Csr labels_to_rank(const Context& context, const Settings& settings, const Predictor& predictor,
+                   const Csr& features) {
+  return predict_all(context, predictor, features,
+                     std::min(settings.ranker_top, predictor.labels()));
+}
+
 bool is_ranker_checkpoint(const SafetensorsFile& checkpoint) {
   return checkpoint.tensors().contains("ranker.offsets");
 }
 
 std::optional<LearnedRanker> train_ranker(const Context& context, const Settings& settings,
                                           const TrainingData& data, const Model& model,
+                                          const std::function<Csr()>& find_training_lists,
                                           const TrainingHooks& hooks,
                                           const std::optional<SafetensorsFile>& resume) {
   ELIAS_ASSERT(model.ranker() == nullptr);
-  return RankerStage(context, settings, data, model, hooks).run(resume);
+  return RankerStage(context, settings, data, model, find_training_lists, hooks).run(resume);
 }
 
 }  // namespace elias

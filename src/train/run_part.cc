@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
 
 namespace elias {
 
@@ -17,7 +16,7 @@ bool RunPart::owns(const SafetensorsFile& checkpoint) const {
          std::ranges::equal(checkpoint.vector<uint64_t>(kind), std::span(&number, 1));
 }
 
-TrainingHooks RunPart::hooks_for(TrainingHooks run) const {
+TrainingHooks RunPart::hooks_for(const TrainingHooks& run) const {
   TrainingHooks hooks = run;
   hooks.checkpoint = [part = *this, save = run.checkpoint](SafetensorsWriter state) {
     state.add(part.kind, std::span(&part.number, 1));

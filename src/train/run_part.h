@@ -20,7 +20,7 @@ struct RunPart {
   bool owns(const SafetensorsFile& checkpoint) const;
   /// The same hooks, for this part: a checkpoint has its number, progress is that of the whole run,
   /// and where it is one of several of its kind, all that is told says which.
-  TrainingHooks hooks_for(TrainingHooks run) const;
+  TrainingHooks hooks_for(const TrainingHooks& run) const;
 };
 
 }  // namespace elias

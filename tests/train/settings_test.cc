@@ -472,6 +472,13 @@ TEST_F(MemoryEstimateTest, WeightsAreCountedByTheWayTheyAreStepped) {
   EXPECT_EQ(part("search"), 0U);
 }
 
+TEST_F(MemoryEstimateTest, FoldsTakeThePointsOnceMore) {
+  const uint64_t points = part("points"), before = total();
+  settings_.ranker_folds = 3;
+  EXPECT_EQ(part("points"), 2 * points);
+  EXPECT_EQ(total(), before + points);
+}
+
 TEST_F(MemoryEstimateTest, OfThePhasesTheLargestCounts) {
   // 1,000,000 points with 20 clusters for each of 40 labels: A' outgrows all else.
   sizes_.labels_per_point = 40;

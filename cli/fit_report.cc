@@ -42,19 +42,26 @@ std::string remedy(const std::string& part, const Settings& settings) {
   return fmt::format("width (now {})", settings.width);
 }
 
+/// What is trained beside one model.
+std::string other_models(const Settings& settings) {
+  std::string text;
+  if (settings.ensemble > 1) text += fmt::format(", {} members", settings.ensemble);
+  if (settings.ranker_folds > 1) text += fmt::format(", {} folds", settings.ranker_folds);
+  return text;
+}
+
 std::string index_line(const Settings& settings) {
-  const std::string members =
-      settings.ensemble > 1 ? fmt::format(", {} members", settings.ensemble) : "";
   if (settings.method == Method::kOva) {
     return fmt::format("ova: width {}, batch {}, {}{}", settings.width, settings.batch,
-                       counted(static_cast<uint64_t>(settings.stage1_epochs), "epoch"), members);
+                       counted(static_cast<uint64_t>(settings.stage1_epochs), "epoch"),
+                       other_models(settings));
   }
   return fmt::format(
       "elias: width {}, clusters {}, beam {}, shortlist {}, edges {}, batch {}, epochs {} + {} + "
       "{}{}",
       settings.width, settings.clusters, settings.beam, settings.shortlist, settings.edges,
       settings.batch, settings.warm_epochs, settings.stage1_epochs, settings.stage2_epochs,
-      members);
+      other_models(settings));
 }
 
 }  // namespace
@@ -143,7 +150,10 @@ void FitDisplay::event(const std::string& event, const nlohmann::ordered_json& f
                     time_text(fields.value("seconds", 0.0))));
   }
   if (event != "epoch") return;
-  std::string text = fields.contains("member") ? fields["member"].get<std::string>() + "  " : "";
+  std::string text;
+  for (const char* part : {"fold", "member"}) {
+    if (fields.contains(part)) text += fields[part].get<std::string>() + "  ";
+  }
   text +=
       fmt::format("{}  epoch {}/{}  loss {:.4g}", fields.value("stage", ""),
                   fields.value("epoch", 0), fields.value("epochs", 0), fields.value("loss", 0.0));

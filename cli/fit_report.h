@@ -32,8 +32,8 @@ std::string memory_line(const MemoryEstimate& estimate, const Settings& settings
 class FitDisplay {
  public:
   void progress(const TrainingProgress& progress);
-  /// The event "epoch" has stage, member (of an ensemble: "member 2/3"), epoch, epochs, loss, and
-  /// figures of held-out points as shares, named as in Evaluation ("P@1").
+  /// The event "epoch" has stage, member (of an ensemble: "member 2/3") or fold, epoch, epochs,
+  /// loss, and figures of held-out points as shares, named as in Evaluation ("P@1").
   void event(const std::string& event, const nlohmann::ordered_json& fields);
 
  private:

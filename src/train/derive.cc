@@ -172,6 +172,18 @@ void check_countable(const Settings& settings, int64_t L) {
   }
 }
 
+// A model of a fold needs points inside it and outside.
+void check_folds(Settings& settings, int64_t points) {
+  if (settings.ranker_folds > 1 && settings.ranker == RankerChoice::kOff) {
+    throw InputError(
+        "ranker_folds {}: without a ranker there is nothing to learn from folds: set it "
+        "to 0, or ranker to what it sees of a point",
+        settings.ranker_folds);
+  }
+  settings.ranker_folds = std::min(settings.ranker_folds, points);
+  if (settings.ranker_folds == 1) settings.ranker_folds = 0;
+}
+
 // Texts of many words and of few are known by different things.
 void derive_ngrams(Settings& settings, const TextSizes& sizes) {
   constexpr int64_t kLongText = 500;
@@ -224,6 +236,7 @@ void resolve(Settings& settings, const DataSizes& sizes) {
   derive<int64_t>(settings.evaluate_every, 0, (last + 1) / 2);
   derive_steps(settings, points);
   derive_rates(settings, points);
+  check_folds(settings, points);
   check_countable(settings, sizes.labels);
 }
 

@@ -1,13 +1,15 @@
 #include "train/fit_model.h"
 
-#include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/errors.h"
 #include "base/json_log.h"
 #include "base/stopwatch.h"
+#include "train/fold_lists.h"
 #include "train/ranker_stage.h"
+#include "train/run_part.h"
 
 namespace elias {
 namespace {
@@ -29,15 +31,39 @@ class FitRun {
 
   Outcome run() {
     log_.write(checkpoint_ ? "resume" : "start", {{"settings", to_json(settings_)}});
-    Outcome outcome = Outcome::kFinished;
-    if (!checkpoint_ || !is_ranker_checkpoint(*checkpoint_)) outcome = train_members();
-    if (outcome == Outcome::kFinished && settings_.ranker != RankerChoice::kOff) outcome = rank();
+    const Outcome outcome = run_parts();
     log_.write(outcome == Outcome::kFinished ? "finished" : "stopped", ordered_json::object());
     return outcome;
   }
 
  private:
   size_t members() const { return static_cast<size_t>(settings_.ensemble); }
+  size_t folds() const { return static_cast<size_t>(settings_.ranker_folds); }
+  size_t parts() const { return folds() + members(); }
+  RunPart fold_part(size_t f) const { return {"fold", f, folds(), f, parts()}; }
+  RunPart member_part(size_t m) const { return {"member", m, members(), folds() + m, parts()}; }
+
+  Outcome run_parts() {
+    if (!checkpoint_ || !is_ranker_checkpoint(*checkpoint_)) {
+      if (train_folds() == Outcome::kStopped) return Outcome::kStopped;
+      if (train_members() == Outcome::kStopped) return Outcome::kStopped;
+    }
+    return settings_.ranker == RankerChoice::kOff ? Outcome::kFinished : rank();
+  }
+
+  Outcome train_folds() {
+    for (size_t f = 0; f < folds(); ++f) {
+      if (folder_.has_fold(f)) continue;
+      const RunPart part = fold_part(f);
+      const auto keep = [&](const Csr& found) { folder_.replace_lists(fold_file(found)); };
+      const Outcome outcome =
+          train_fold(context_, settings_, points_.data, f, part.hooks_for(training_hooks()), keep,
+                     checkpoint_of(part));
+      if (outcome == Outcome::kStopped) return Outcome::kStopped;
+      folder_.keep_lists_as_fold(f);
+    }
+    return Outcome::kFinished;
+  }
 
   Outcome train_members() {
     if (members() == 1) return train_member(0);
@@ -45,7 +71,6 @@ class FitRun {
       if (folder_.has_member(m)) continue;
       if (train_member(m) == Outcome::kStopped) return Outcome::kStopped;
       folder_.keep_best_as_member(m);
-      checkpoint_.reset();
     }
     join_members();
     return Outcome::kFinished;
@@ -53,13 +78,19 @@ class FitRun {
 
   /// Members share points, held-out ones too, and differ in all that the seed decides.
   Outcome train_member(size_t m) {
+    const RunPart part = member_part(m);
     Settings settings = settings_;
     settings.seed += m;
-    if (checkpoint_ && checkpoint_->vector<uint64_t>("member")[0] != m) checkpoint_.reset();
-    TrainingHooks hooks = hooks_of(m);
-    if (members() > 1) tell_member(m, hooks);
+    TrainingHooks hooks = part.hooks_for(training_hooks());
     hooks.keep = [&](const Member& member) { keep(member, settings); };
-    return train(context_, settings, points_.data, hooks, std::move(checkpoint_));
+    return train(context_, settings, points_.data, hooks, checkpoint_of(part));
+  }
+
+  /// What a part goes on from; what is of another part is of no use any more.
+  std::optional<SafetensorsFile> checkpoint_of(const RunPart& part) {
+    auto checkpoint = std::exchange(checkpoint_, std::nullopt);
+    if (checkpoint && !part.owns(*checkpoint)) checkpoint.reset();
+    return checkpoint;
   }
 
   void keep(const Member& member, const Settings& settings) {
@@ -78,10 +109,16 @@ class FitRun {
     folder_.replace_best([&](const std::string& best) { write_model(best, parts, storage); });
   }
 
-  Model load(const std::string& model) const try {
-    return Model::load(model, context_);
+  /// What `read` reads of what the run has left so far.
+  template <typename Read>
+  auto from_run(const Read& read) const try {
+    return read();
   } catch (const InputError& error) {
     throw InputError("{}; to start the run anew, remove {}/run", error.what(), folder_.path());
+  }
+
+  Model load(const std::string& model) const {
+    return from_run([&] { return Model::load(model, context_); });
   }
 
   /// One model of all members.
@@ -107,8 +144,13 @@ class FitRun {
     const Model model = load(folder_.best());
     if (model.ranker() != nullptr) return Outcome::kFinished;  // killed just before the end
     if (checkpoint_ && !is_ranker_checkpoint(*checkpoint_)) checkpoint_.reset();
-    const auto learned = train_ranker(context_, settings_, points_.data, model,
-                                      hooks_of(members() - 1), checkpoint_);
+    const auto find_training_lists = [&] {
+      return folds() > 0
+                 ? lists_of_folds()
+                 : labels_to_rank(context_, settings_, model.predictor(), points_.data.features);
+    };
+    const auto learned = train_ranker(context_, settings_, points_.data, model, find_training_lists,
+                                      training_hooks(), checkpoint_);
     if (!learned) return Outcome::kStopped;
     const RankerPart ranker = learned->part(settings_, model.label_counts());
     ModelParts parts = parts_of(model, points_.labels);
@@ -117,8 +159,17 @@ class FitRun {
     return Outcome::kFinished;
   }
 
-  /// What a stage of member m tells, asks and saves.
-  TrainingHooks hooks_of(size_t m) {
+  Csr lists_of_folds() const {
+    return from_run([&] {
+      std::vector<SafetensorsFile> files;
+      for (size_t f = 0; f < folds(); ++f) files.push_back(folder_.fold(f));
+      return join_folds(files, points_.data.features.rows(), points_.data.labels.cols,
+                        settings_.seed);
+    });
+  }
+
+  /// What a stage tells, asks and saves.
+  TrainingHooks training_hooks() {
     TrainingHooks hooks;
     hooks.stop = hooks_.stop;
     hooks.progress = hooks_.progress;
@@ -129,30 +180,11 @@ class FitRun {
     hooks.checkpoint_due = [this] {
       return since_checkpoint_.seconds() >= 60 * options_.checkpoint_minutes;
     };
-    hooks.checkpoint = [this, m](const SafetensorsWriter& state) {
-      SafetensorsWriter writer = state;
-      const std::array<uint64_t, 1> member = {m};
-      writer.add<uint64_t>("member", member);
-      folder_.save_checkpoint(writer);
+    hooks.checkpoint = [this](const SafetensorsWriter& state) {
+      folder_.save_checkpoint(state);
       since_checkpoint_ = Stopwatch();
     };
     return hooks;
-  }
-
-  /// Says which member it is in all that is told of its training.
-  void tell_member(size_t m, TrainingHooks& hooks) const {
-    const auto done = static_cast<double>(m), all = static_cast<double>(members());
-    const std::string name = fmt::format("member {}/{}", m + 1, members());
-    hooks.progress = [tell = hooks.progress, name, done, all](TrainingProgress progress) {
-      progress.stage = fmt::format("{}  {}", name, progress.stage);
-      progress.share = (done + progress.share) / all;
-      tell(progress);
-    };
-    hooks.log = [log = hooks.log, name](const std::string& event, const ordered_json& fields) {
-      ordered_json with_member = {{"member", name}};
-      with_member.update(fields);
-      log(event, with_member);
-    };
   }
 
   const Context& context_;

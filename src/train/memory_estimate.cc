@@ -110,7 +110,8 @@ class Phases {
   MemoryEstimate lasting(double average) const {
     const double by_rows = kStepped + average, whole = kStepped + average + kFloat;
     MemoryEstimate estimate;
-    add(estimate, "points", point_bytes());
+    // The model of a fold has its points for itself, inside and outside.
+    add(estimate, "points", point_bytes() * (settings_.ranker_folds > 0 ? 2 : 1));
     add(estimate, "embedding table", features_ * width_ * by_rows);
     add(estimate, "encoder layers",
         static_cast<double>(settings_.layers) * width_ * width_ * whole);

@@ -1,16 +1,14 @@
 #include "train/ranker_stage.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/errors.h"
 #include "base/stopwatch.h"
-#include "encoder/word_dropout.h"
+#include "encoder/encode_all.h"
 
 namespace elias {
 namespace {
 
-constexpr size_t kPointsPerPass = 8192;
 constexpr uint64_t kBlocks = 64;  // of about equal work, between which a run can stop
 
 RankerInputOptions input_of(const Settings& settings) {
@@ -35,11 +33,13 @@ RankerOptions options_of(const Settings& settings) {
 class RankerStage {
  public:
   RankerStage(const Context& context, const Settings& settings, const TrainingData& data,
-              const Model& model, const TrainingHooks& hooks)
+              const Model& model, const std::function<Csr()>& find_training_lists,
+              const TrainingHooks& hooks)
       : context_(context),
         settings_(settings),
         data_(data),
         model_(model),
+        find_training_lists_(find_training_lists),
         hooks_(hooks),
         input_(input_of(settings)) {}
 
@@ -47,7 +47,6 @@ class RankerStage {
 
  private:
   int64_t labels() const { return static_cast<int64_t>(model_.labels()); }
-  Csr found_labels(const Csr& features) const;
   Csr inputs(const Csr& features) const;
   void reserve(const Csr& features, int64_t D, Csr& all) const;
   void load(const SafetensorsFile& file);
@@ -59,6 +58,7 @@ class RankerStage {
   const Settings& settings_;
   const TrainingData& data_;
   const Model& model_;
+  const std::function<Csr()>& find_training_lists_;
   const TrainingHooks& hooks_;
   RankerInputOptions input_;
   LearnedRanker learned_;
@@ -76,11 +76,6 @@ std::optional<LearnedRanker> RankerStage::run(const std::optional<SafetensorsFil
   return std::move(learned_);
 }
 
-Csr RankerStage::found_labels(const Csr& features) const {
-  return predict_all(context_, model_.predictor(), features,
-                     std::min(settings_.ranker_top, labels()));
-}
-
 // Grown step by step, such a matrix would at times lie there twice.
 void RankerStage::reserve(const Csr& features, int64_t D, Csr& all) const {
   size_t entries = input_.has_vector() ? features.rows() * static_cast<size_t>(D) : 0;
@@ -96,34 +91,26 @@ void RankerStage::reserve(const Csr& features, int64_t D, Csr& all) const {
 Csr RankerStage::inputs(const Csr& features) const {
   const BagWeights<ConstTensorView>& encoder = model_.first().weights.encoder;
   const int64_t V = encoder.table.rows(), D = encoder.table.width();
-  const PackedBag packed = pack_bag(context_, encoder, Precision::kFloat32);
   RankerInput input(input_);
-  BagBatch bags;
-  BagActivations activations;
-  std::vector<uint32_t> rows;
   Csr all;
   all.cols = static_cast<uint64_t>(ranker_columns(input_, V, D));
   reserve(features, D, all);
-  for (size_t begin = 0; begin < features.rows(); begin += kPointsPerPass) {
-    rows.resize(std::min(kPointsPerPass, features.rows() - begin));
-    std::iota(rows.begin(), rows.end(), static_cast<uint32_t>(begin));
-    if (input_.has_vector()) {
-      gather_bags(features, rows, 0, 0, 0, bags, context_.pool());
-      encode_bags(context_, encoder, packed, bags.view(), std::nullopt, activations);
-    }
-    for (size_t i = 0; i < rows.size(); ++i) {
-      std::span<const float> phi;
-      if (input_.has_vector()) {
-        const ConstTensorView all_phi = activations.phi();
-        phi = {all_phi.data<float>() + static_cast<int64_t>(i) * all_phi.stride(),
-               static_cast<size_t>(D)};
-      }
-      const CsrRow x = input.of(features.row(rows[i]), V, phi);
-      all.columns.insert(all.columns.end(), x.columns.begin(), x.columns.end());
-      all.values.insert(all.values.end(), x.values.begin(), x.values.end());
-      all.offsets.push_back(all.columns.size());
-    }
+  const auto add = [&](size_t point, std::span<const float> phi) {
+    const CsrRow x = input.of(features.row(point), V, phi);
+    all.columns.insert(all.columns.end(), x.columns.begin(), x.columns.end());
+    all.values.insert(all.values.end(), x.values.begin(), x.values.end());
+    all.offsets.push_back(all.columns.size());
+  };
+  if (!input_.has_vector()) {
+    for (size_t i = 0; i < features.rows(); ++i) add(i, {});
+    return all;
   }
+  encode_all(context_, encoder, features, [&](size_t begin, ConstTensorView phi) {
+    for (int64_t i = 0; i < phi.rows(); ++i) {
+      add(begin + static_cast<size_t>(i),
+          {phi.data<float>() + i * phi.stride(), static_cast<size_t>(D)});
+    }
+  });
   return all;
 }
 
@@ -131,8 +118,8 @@ Csr RankerStage::inputs(const Csr& features) const {
 bool RankerStage::learn_weights() {
   const Stopwatch watch;
   const Csr points = inputs(data_.features);
-  const RankerTrainer trainer(points, data_.labels, found_labels(data_.features),
-                              options_of(settings_), context_.isa());
+  const RankerTrainer trainer(points, data_.labels, find_training_lists_(), options_of(settings_),
+                              context_.isa());
   const uint64_t all = trainer.pairs_below(labels());
   SparseRanker& ranker = learned_.weights;
   auto done = static_cast<int64_t>(ranker.bias.size());
@@ -158,7 +145,8 @@ void RankerStage::learn_mix() {
   // Of the points that labels were learned from, as at any other point: a model counts held-out
   // ones too, which have the very labels that are to be told here.
   const std::vector<uint64_t> counts = column_counts(data_.labels);
-  const Csr found = found_labels(data_.held_out_features);
+  const Csr found =
+      labels_to_rank(context_, settings_, model_.predictor(), data_.held_out_features);
   const Csr points = inputs(data_.held_out_features);
   RankerQuery query(static_cast<int64_t>(points.cols), context_.isa());
   std::vector<FoundLabel> labels;
@@ -216,16 +204,23 @@ RankerPart LearnedRanker::part(const Settings& settings,
           .label_counts = label_counts};
 }
 
+Csr labels_to_rank(const Context& context, const Settings& settings, const Predictor& predictor,
+                   const Csr& features) {
+  return predict_all(context, predictor, features,
+                     std::min(settings.ranker_top, predictor.labels()));
+}
+
 bool is_ranker_checkpoint(const SafetensorsFile& checkpoint) {
   return checkpoint.tensors().contains("ranker.offsets");
 }
 
 std::optional<LearnedRanker> train_ranker(const Context& context, const Settings& settings,
                                           const TrainingData& data, const Model& model,
+                                          const std::function<Csr()>& find_training_lists,
                                           const TrainingHooks& hooks,
                                           const std::optional<SafetensorsFile>& resume) {
   ELIAS_ASSERT(model.ranker() == nullptr);
-  return RankerStage(context, settings, data, model, hooks).run(resume);
+  return RankerStage(context, settings, data, model, find_training_lists, hooks).run(resume);
 }
 
 }  // namespace elias

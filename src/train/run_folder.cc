@@ -13,6 +13,7 @@
 #include "base/atomic_file.h"
 #include "base/errors.h"
 #include "model/model_folder.h"
+#include "train/settings.h"
 
 namespace elias {
 namespace {
@@ -150,7 +151,7 @@ RunFolder::State RunFolder::begin(const ordered_json& identity) {
   clean_up_after_a_kill();
   const std::string status = there["status"];
   if (status == kRunning) {
-    const bool saved = exists(in_run("checkpoint.safetensors")) || has_member(0);
+    const bool saved = exists(in_run("checkpoint.safetensors")) || has_member(0) || has_fold(0);
     return saved ? State::kStopped : State::kNew;
   }
   if (status == kTrained) move_model();
@@ -211,7 +212,7 @@ void RunFolder::forget_run() const {
     }
     fs::remove_all(in_run("best"));
     fs::remove_all(in_run("new"));
-    remove_members();
+    remove_parts();
   });
   clean_up_after_a_kill();
 }
@@ -228,8 +229,34 @@ void RunFolder::keep_best_as_member(size_t m) {
   });
 }
 
-void RunFolder::remove_members() const {
+std::string RunFolder::fold_path(size_t f) const {
+  return in_run(fmt::format("fold-{}.safetensors", f + 1));
+}
+
+bool RunFolder::has_fold(size_t f) const { return exists(fold_path(f)); }
+
+void RunFolder::replace_lists(const SafetensorsWriter& lists) {
+  lists.write(in_run("lists.safetensors"));
+}
+
+// As above.
+void RunFolder::keep_lists_as_fold(size_t f) {
+  on_disk(path_, [&] {
+    fs::rename(in_run("lists.safetensors"), fold_path(f));
+    fs::remove(in_run("checkpoint.safetensors"));
+  });
+}
+
+SafetensorsFile RunFolder::fold(size_t f) const {
+  SafetensorsFile file(fold_path(f));
+  file.verify_checksum();
+  return file;
+}
+
+void RunFolder::remove_parts() const {
   for (size_t m = 0; m < kMostMembers; ++m) fs::remove_all(member(m));
+  for (size_t f = 0; f < kMostFolds; ++f) fs::remove(fold_path(f));
+  fs::remove(in_run("lists.safetensors"));
 }
 
 std::optional<SafetensorsFile> RunFolder::checkpoint() const {
@@ -275,7 +302,7 @@ void RunFolder::move_model() {
       if (exists(from)) fs::rename(from, fs::path(path_) / name);
     }
     fs::remove_all(in_run("best"));
-    remove_members();
+    remove_parts();
     fs::remove(in_run("checkpoint.safetensors"));
   });
   write_description(kFinished);

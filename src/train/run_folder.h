@@ -5,6 +5,8 @@
 //   DIR/run/checkpoint.safetensors  all state of a run that is not finished
 //   DIR/run/best/               the best model so far of a run that is not finished
 //   DIR/run/member-1/ ...       of an ensemble that is not finished, the members that are
+//   DIR/run/lists.safetensors   what the best model so far of a fold found for its points
+//   DIR/run/fold-1.safetensors ...  of a run that is not finished, what models of folds found
 //   DIR/run/log.jsonl           one line an event
 //   DIR/run/lock                held by the process that writes here
 //
@@ -50,6 +52,14 @@ class RunFolder {
   /// goes.
   void keep_best_as_member(size_t m);
   bool has_member(size_t m) const;
+  /// The labels found by a new best model of the fold that is at work, in the place of the old
+  /// ones.
+  void replace_lists(const SafetensorsWriter& lists);
+  /// The lists are those of fold f, whose model is trained; the checkpoint goes.
+  void keep_lists_as_fold(size_t f);
+  bool has_fold(size_t f) const;
+  /// What keep_lists_as_fold() kept, verified.
+  SafetensorsFile fold(size_t f) const;
   /// Moves the best model to the folder itself, and marks the run as finished.
   void finish();
 
@@ -71,8 +81,9 @@ class RunFolder {
   bool can_go_on() const;
   nlohmann::ordered_json read_description() const;
   void write_description(const std::string& status);
+  std::string fold_path(size_t f) const;
   void put_new_best() const;
-  void remove_members() const;
+  void remove_parts() const;
   void move_model();
 
   std::string path_;

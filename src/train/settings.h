@@ -18,6 +18,8 @@
 
 namespace elias {
 
+inline constexpr size_t kMostFolds = 16;  // of the ranker
+
 enum class Method : uint8_t { kElias, kOva };
 
 /// Which labels the classifiers learn to reject: those of the shortlist, beside the loss on p; all
@@ -103,6 +105,7 @@ struct Settings {
   RankerChoice ranker = RankerChoice::kWords;
   int64_t ranker_words = 256;  // of a point, the largest
   int64_t ranker_top = 100;    // labels of a point that it learns to tell apart, and ranks
+  int64_t ranker_folds = 0;    // whose models find them for training points; 0: the model itself
   RankerLoss ranker_loss = RankerLoss::kSquaredHinge;
   float ranker_cost = 1;
   float ranker_tolerance = 0.1F;

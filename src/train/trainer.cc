@@ -7,12 +7,12 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "base/errors.h"
 #include "base/stopwatch.h"
+#include "encoder/encode_all.h"
 #include "index/balanced_clusters.h"
 #include "index/beam.h"
 #include "index/graph_builder.h"
@@ -30,8 +30,7 @@ using nlohmann::ordered_json;
 
 // Sparse terms kept of a label's centre: the rest of a long tail hardly moves a cluster.
 constexpr size_t kTermsPerLabel = 200;
-// Points encoded together where nothing is learned.
-constexpr int64_t kPointsPerPass = 1024;
+
 bool is_below(int64_t value, int64_t end) { return value >= 0 && value < end; }
 
 class Trainer {
@@ -145,29 +144,17 @@ void Trainer::cluster(Tensor phi_sums) {
   network_.set_partition(context_, cluster_of_, settings_.clusters);
 }
 
-// Calls use(begin, phi) for one piece of the training points after the other, from `begin` on,
-// encoded without noise.
+// Calls use(begin, phi) for one piece of the training points after the other (encode_all).
 template <typename Use>
 void Trainer::for_encoded_points(const Use& use) {
   network_.catch_up_all(context_);
-  const auto weights = network_.encoder(Weights::kCurrent);
-  const PackedBag packed = pack_bag(context_, weights, Precision::kFloat32);
-  BagBatch bags;
-  BagActivations activations;
-  std::vector<uint32_t> rows;
-  for (int64_t begin = 0; begin < points(); begin += kPointsPerPass) {
-    rows.resize(static_cast<size_t>(std::min(kPointsPerPass, points() - begin)));
-    std::iota(rows.begin(), rows.end(), static_cast<uint32_t>(begin));
-    gather_bags(data_.features, rows, 0, 0, 0, bags, context_.pool());
-    encode_bags(context_, weights, packed, bags.view(), std::nullopt, activations);
-    use(begin, activations.phi());
-  }
+  encode_all(context_, network_.encoder(Weights::kCurrent), data_.features, use);
 }
 
 Tensor Trainer::sum_phi_by_label() {
   Tensor sums({network_.labels(), network_.width()}, DType::kFloat32);
-  for_encoded_points([&](int64_t begin, ConstTensorView phi) {
-    add_to_label_sums(data_.labels, static_cast<size_t>(begin), phi, sums, context_.pool());
+  for_encoded_points([&](size_t begin, ConstTensorView phi) {
+    add_to_label_sums(data_.labels, begin, phi, sums, context_.pool());
   });
   return sums;
 }
@@ -179,9 +166,9 @@ void Trainer::build_graph() {
   const PackedWeights packed = pack_weights(context_, w, PackedFor::kForward, Precision::kFloat32);
   Beam beam(std::min(settings_.beam, C), settings_.alpha);
   GraphBuilder builder(cluster_of_, C, context_.pool());
-  for_encoded_points([&](int64_t begin, ConstTensorView phi) {
+  for_encoded_points([&](size_t begin, ConstTensorView phi) {
     beam.find(context_, packed, bias, phi);
-    builder.add(data_.labels, static_cast<size_t>(begin), beam.clusters(), beam.scores());
+    builder.add(data_.labels, begin, beam.clusters(), beam.scores());
   });
   BuiltGraph built =
       builder.finish({.most_edges = settings_.edges, .kept_clusters = settings_.kept_clusters});

@@ -56,7 +56,12 @@ class RankerStageTest : public testing::Test {
       checkpoint.emplace(folder_ / "checkpoint");
       EXPECT_TRUE(is_ranker_checkpoint(*checkpoint));
     }
-    return train_ranker(context, settings_, data_, model, hooks, checkpoint);
+    const auto find_lists = [&] {
+      return training_lists_
+                 ? *training_lists_
+                 : labels_to_rank(context, settings_, model.predictor(), data_.features);
+    };
+    return train_ranker(context, settings_, data_, model, find_lists, hooks, checkpoint);
   }
 
   static void expect_same(const LearnedRanker& a, const LearnedRanker& b) {
@@ -74,6 +79,7 @@ class RankerStageTest : public testing::Test {
   TemporaryFolder folder_;
   const TinyModel tiny_{{}};
   Settings settings_;
+  std::optional<Csr> training_lists_;  // none: what the model finds
   TrainingData data_{.features = random_csr(300, 30, 8, 9, 1),
                      .labels = random_csr(300, 40, 3, 1, 2),
                      .held_out_features = random_csr(80, 30, 8, 9, 3),
@@ -89,6 +95,17 @@ TEST_F(RankerStageTest, LearnsFromWhatTheModelFinds) {
   EXPECT_EQ(part.top, 10);
   EXPECT_EQ(part.input.parts, RankerParts::kWords);
   EXPECT_EQ(part.mix.kind, MixKind::kLearned);
+}
+
+TEST_F(RankerStageTest, LearnsFromTheListsItIsGiven) {
+  const auto from_model = run(1, kNever, false);
+  training_lists_ = random_csr(300, 40, 10, 1, 5);
+  const auto from_lists = run(1, kNever, false);
+  training_lists_->values.assign(training_lists_->nonzeros(), 1);  // scores do not matter
+  const auto from_same_labels = run(1, kNever, false);
+  ASSERT_TRUE(from_model && from_lists && from_same_labels);
+  EXPECT_NE(from_lists->weights.weights, from_model->weights.weights);
+  expect_same(*from_lists, *from_same_labels);
 }
 
 TEST_F(RankerStageTest, SeesTheVectorOfAPointWhereAsked) {

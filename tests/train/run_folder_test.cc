@@ -116,6 +116,42 @@ TEST(RunFolder, TheMembersOfAnEnsembleStayUntilItIsFinished) {
   expect_finished_model(path, "all");
 }
 
+TEST(RunFolder, TheListsOfFoldsStayUntilTheRunIsFinished) {
+  TemporaryFolder folder;
+  const std::string path = folder / "m";
+  const auto lists_of = [](int64_t number) {
+    static std::vector<int64_t> values;
+    values = {number};
+    SafetensorsWriter writer;
+    writer.add<int64_t>("number", values);
+    return writer;
+  };
+  {
+    RunFolder run(path, false);
+    run.begin(kIdentity);
+    EXPECT_FALSE(run.has_fold(0));
+    save_number(run, 7);
+    run.replace_lists(lists_of(1));
+    run.replace_lists(lists_of(2));
+    EXPECT_FALSE(run.has_fold(0));
+    run.keep_lists_as_fold(0);
+    EXPECT_FALSE(run.checkpoint());
+    run.replace_lists(lists_of(3));
+  }
+  {
+    RunFolder run(path, false);
+    EXPECT_EQ(run.begin(kIdentity), State::kStopped);
+    EXPECT_TRUE(run.has_fold(0));
+    EXPECT_FALSE(run.has_fold(1));
+    EXPECT_EQ(run.fold(0).vector<int64_t>("number")[0], 2);
+    keep(run, "all");
+    run.finish();
+    EXPECT_FALSE(run.has_fold(0));
+    EXPECT_FALSE(fs::exists(path + "/run/lists.safetensors"));
+  }
+  expect_finished_model(path, "all");
+}
+
 TEST(RunFolder, ARunWithoutACheckpointStartsAnew) {
   TemporaryFolder folder;
   { RunFolder(folder / "m", false).begin(kIdentity); }

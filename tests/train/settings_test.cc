@@ -375,6 +375,25 @@ TEST(Settings, WhatCannotBeNumberedIsRefused) {
   EXPECT_EQ(refusal_of({{"batch", "1024"}, {"shortlist", "2097152"}, {"method", "ova"}}), "");
 }
 
+TEST(Settings, FoldsAreOfPointsAndForARanker) {
+  const auto resolved = [](int64_t folds, int64_t points) {
+    Settings settings;
+    settings.ranker_folds = folds;
+    resolve(settings, {.points = points, .labels = 30, .labels_per_point = 2, .features = 90});
+    return settings.ranker_folds;
+  };
+  EXPECT_EQ(resolved(0, 100), 0);
+  EXPECT_EQ(resolved(1, 100), 0);  // it would have no points outside
+  EXPECT_EQ(resolved(3, 100), 3);
+  EXPECT_EQ(resolved(16, 5), 5);
+  EXPECT_EQ(resolved(2, 1), 0);
+  EXPECT_THAT(refusal("ranker_folds", "17"), HasSubstr("a whole number from 0 to 16"));
+  Settings off;
+  off.ranker_folds = 2;
+  off.ranker = RankerChoice::kOff;
+  EXPECT_THROW(resolve(off, {.points = 100, .labels = 30}), InputError);
+}
+
 TEST(Settings, TheSmallestDataIsRankedWhole) {
   Settings settings;
   const DataSizes sizes{10, 2, 1, 20, 5};
@@ -451,6 +470,13 @@ TEST_F(MemoryEstimateTest, WeightsAreCountedByTheWayTheyAreStepped) {
   EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 16);
   EXPECT_EQ(part("label graph"), 0U);
   EXPECT_EQ(part("search"), 0U);
+}
+
+TEST_F(MemoryEstimateTest, FoldsTakeThePointsOnceMore) {
+  const uint64_t points = part("points"), before = total();
+  settings_.ranker_folds = 3;
+  EXPECT_EQ(part("points"), 2 * points);
+  EXPECT_EQ(total(), before + points);
 }
 
 TEST_F(MemoryEstimateTest, OfThePhasesTheLargestCounts) {

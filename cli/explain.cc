@@ -138,7 +138,8 @@ void add_explain(CLI::App& app, const Global& global) {
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->excludes(k);
-  verb->add_option("--words", options->words, "Words of a label that the ranker's score names")
+  verb->add_option("--words", options->words,
+                   "Words to name for a label, those that say most for or against it")
       ->check(number_range(size_t{0}, kMostWords))
       ->type_name("N")
       ->capture_default_str();

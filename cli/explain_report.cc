@@ -13,7 +13,7 @@
 namespace elias::cli {
 namespace {
 
-constexpr size_t kMostPaths = 5, kLongestName = 30;
+constexpr size_t kMostPaths = 3, kLongestName = 30;
 const std::string kIndent(5, ' '), kInnerIndent(7, ' ');
 
 /// A number from 0 to 1; where its digits would all be zeros, its size.
@@ -49,9 +49,11 @@ std::string search_says(const ExplainedMember& explained, const Member& member) 
   if (explained.outcome != SearchOutcome::kScored) {
     return fmt::format("p none: {}; {}", why_none(explained, member.search), opinion);
   }
-  const std::string p = fmt::format("p {} = {}", share(explained.p), opinion);
-  if (!member.weights.cluster_weights) return p;
-  return fmt::format("{} x yhat {} ^ {}", p, share(explained.yhat), member.search.gamma);
+  std::string text = fmt::format("p {} = {}", share(explained.p), opinion);
+  if (member.weights.cluster_weights) {
+    text += fmt::format(" x yhat {} ^ {}", share(explained.yhat), member.search.gamma);
+  }
+  return text;
 }
 
 std::string path_line(const Model& model, size_t member, const ExplainedPath& path, uint32_t label,
@@ -130,7 +132,7 @@ std::string ranker_lines(const Model& model, const ExplainedMargin& margin, size
 std::string label_lines(const Model& model, const PointExplanation& point,
                         const ExplainedLabel& label, size_t words) {
   std::string text = fmt::format(
-      "\n{:>3}  {}{}  {}, {}\n", label.rank > 0 ? fmt::format("{}.", label.rank) : "-",
+      "\n{:>4} {}{}  {}, {}\n", label.rank > 0 ? fmt::format("{}.", label.rank) : "-",
       clipped(model.label_name(label.label), kLongestName), point.is_true(label.label) ? " *" : "",
       label.rank > 0 ? "score " + share(label.score) : "not predicted",
       counted(model.label_counts()[label.label], "training point"));

@@ -68,7 +68,7 @@ TEST_F(ExplainReport, OfALabelThatWasFound) {
             "Point 2, line 7: 3 features\n"
             "  true labels: tea, rum (unknown to the model)\n"
             "\n"
-            " 1.  tea *  score 0.9000, 9 training points\n"
+            "  1. tea *  score 0.9000, 9 training points\n"
             "     search   p 0.9000 = sigmoid(z) 0.9500 x yhat 0.5000 ^ 0.25\n"
             "       cluster 0 s 0.500 x edge 1.000 = 0.500 (coffee, green tea, cocoa)\n");
 }
@@ -80,7 +80,7 @@ TEST_F(ExplainReport, OfLabelsThatWereNotFound) {
   EXPECT_THAT(
       says(SearchOutcome::kNotReached, {{0, 1e-4F, 0.5F, 5e-5F, false}}),
       HasSubstr("\n"
-                "  -  milk  not predicted, 1 training point\n"
+                "   - milk  not predicted, 1 training point\n"
                 "     search   p none: its 1 cluster is not searched; sigmoid(z) 0.0500\n"
                 "       cluster 0 s 1e-04 x edge 0.500, not searched (tea, coffee, green tea)\n"));
   EXPECT_THAT(says(SearchOutcome::kNotReached, {}),
@@ -95,7 +95,7 @@ TEST_F(ExplainReport, NamesAFewPathsAndCountsTheOthers) {
   ExplainedLabel label = tea();
   label.members[0].paths.assign(9, {0, 0.5F, 1, 0.5F, true});
   EXPECT_THAT(explanation_report(model_, point_of({label}), 8),
-              HasSubstr("       and 4 paths of lower score\n"));
+              HasSubstr("       and 6 paths of lower score\n"));
 }
 
 TEST_F(ExplainReport, FitsATerminal) {

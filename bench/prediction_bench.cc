@@ -102,7 +102,7 @@ nlohmann::ordered_json measure(const std::string& folder, const std::string& fil
   }
   LabelSpace ignored;
   ReadOptions reading;
-  reading.labels_ignored = true;
+  reading.labels = ReadOptions::Labels::kIgnored;
   const Dataset data = read_dataset(file, reading, ignored, pool);
   const auto points = static_cast<double>(data.texts.rows());
   const auto predict = [&](const Predictor& predictor) {

@@ -47,7 +47,7 @@ ReadOptions DataOptions::read_options() const {
 
 ReadOptions DataOptions::text_options() const {
   ReadOptions options = read_options();
-  options.labels_ignored = true;
+  options.labels = ReadOptions::Labels::kIgnored;
   return options;
 }
 

@@ -1,17 +1,14 @@
 // elias inspect: what the index of a model has learned. docs/inspect.md says how to read it.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
-#include "base/edit_distance.h"
 #include "base/errors.h"
 #include "base/readable.h"
 #include "cli/data_options.h"
+#include "cli/find_label.h"
 #include "cli/inspect_report.h"
 #include "cli/model_points.h"
 #include "cli/number_range.h"
@@ -41,53 +38,13 @@ constexpr const char* kExamples = R"(Examples:
   For programs:
     elias inspect model/ --json | jq .index.edges)";
 
-std::string lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
-/// The names of the labels most like `name`: those that contain it, then those spelt much like it.
-std::vector<std::string> similar_names(const Model& model, const std::string& name,
-                                       ThreadPool& pool) {
-  constexpr size_t kNames = 3, kLabelsPerChunk = 1024;
-  using Candidate = std::tuple<bool, size_t, uint32_t>;  // without it, distance, label
-  const std::string wanted = lower(name);
-  std::vector<Candidate> all(model.labels());
-  pool.for_chunks(all.size(), kLabelsPerChunk, [&](size_t, size_t begin, size_t end) {
-    for (size_t l = begin; l < end; ++l) {
-      const auto label = static_cast<uint32_t>(l);
-      const std::string other = lower(model.label_name(label));
-      all[l] = {other.find(wanted) == std::string::npos, edit_distance(wanted, other), label};
-    }
-  });
-  const auto end = all.begin() + static_cast<ptrdiff_t>(std::min(kNames, all.size()));
-  std::partial_sort(all.begin(), end, all.end());
-  std::vector<std::string> names;
-  for (auto place = all.begin(); place != end; ++place) {
-    names.push_back(shown(model.label_name(std::get<uint32_t>(*place))));
-  }
-  return names;
-}
-
-uint32_t find_label(const Model& model, const Options& options, ThreadPool& pool) {
-  if (const auto label = model.find_label(options.label)) return *label;
-  if (!model.has_names()) {
-    throw InputError("{}: has no label {}: its labels are the numbers from 0 to {}", options.model,
-                     shown(options.label), model.labels() - 1);
-  }
-  throw InputError("{}: has no label {}: the nearest are {}", options.model, shown(options.label),
-                   fmt::join(similar_names(model, options.label, pool), ", "));
-}
-
 void print_json(const nlohmann::ordered_json& json) {
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 void inspect_label(const Model& model, const Options& options, ThreadPool& pool) {
   constexpr size_t kMost = 10;
-  const uint32_t label = find_label(model, options, pool);
+  const uint32_t label = find_label(model, options.model, options.label, pool);
   const LabelPortrait portrait =
       portray(model.members()[options.member - 1].weights, label, kMost, pool);
   if (options.json) {

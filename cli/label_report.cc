@@ -1,49 +1,12 @@
 // One label as `elias inspect --label` shows it.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/readable.h"
 #include "cli/inspect_report.h"
+#include "cli/terminal_text.h"
 
 namespace elias::cli {
 namespace {
-
-constexpr size_t kColumns = 80;
-
-bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
-
-/// Columns a UTF-8 text takes on a terminal, near enough: one a code point.
-size_t columns_of(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));
-}
-
-/// A name on one line: at most `columns` of it, and nothing that moves the cursor.
-std::string clipped(std::string name, size_t columns) {
-  std::replace_if(
-      name.begin(), name.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
-  if (columns_of(name) <= columns) return name;
-  size_t end = 0;
-  for (size_t left = columns - 3; end < name.size(); ++end) {
-    if (starts_character(name[end]) && left-- == 0) break;
-  }
-  return name.substr(0, end) + "...";
-}
-
-/// Items with commas between them, in lines of at most 80 columns.
-std::string wrapped(const std::vector<std::string>& items, const std::string& indent) {
-  std::string text, line = indent;
-  for (size_t i = 0; i < items.size(); ++i) {
-    const std::string item = items[i] + (i + 1 < items.size() ? "," : "");
-    if (line != indent && columns_of(line) + 1 + columns_of(item) > kColumns) {
-      text += line + "\n";
-      line = indent;
-    }
-    line += (line == indent ? "" : " ") + item;
-  }
-  return text + line + "\n";
-}
 
 std::string head_of(const Model& model, const LabelPortrait& portrait) {
   const uint64_t points = model.label_counts()[portrait.label];

@@ -70,6 +70,7 @@ int run(int argc, char** argv) {
   elias::cli::add_check(app, global);
   elias::cli::add_convert(app, global);
   elias::cli::add_evaluate(app, global);
+  elias::cli::add_explain(app, global);
   elias::cli::add_fit(app, global);
   elias::cli::add_inspect(app, global);
   elias::cli::add_predict(app, global);

@@ -1,7 +1,5 @@
 // elias predict: the best labels of points, by a model that `elias fit` wrote.
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -49,12 +47,6 @@ constexpr const char* kExamples = R"(Examples:
   Only labels that are in stock, a name a line:
     elias predict --model model/ --input texts.txt --candidates stock.txt --format jsonl)";
 
-// Someone may be waiting for the answer to what was written so far.
-bool is_interactive(const std::string& input) {
-  struct stat status {};
-  return input == "-" && ::fstat(STDIN_FILENO, &status) == 0 && !S_ISREG(status.st_mode);
-}
-
 // The labels that are named; all if there is no file.
 AllowedLabels read_candidates(const std::string& path, const Model& model) {
   if (path.empty()) return {};
@@ -94,7 +86,7 @@ class PredictRun {
 
   void run() {
     ReadOptions reading;
-    reading.labels_ignored = true;
+    reading.labels = ReadOptions::Labels::kIgnored;
     reading.as_it_comes = is_interactive(options_.input);
     if (model_.tfidf() != nullptr) reading.lines_argument = "--input-format lines";
     if (!options_.input_format.empty()) reading.format = format_from_name(options_.input_format);

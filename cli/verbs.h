@@ -20,6 +20,7 @@ struct Interrupted {
 void add_check(CLI::App& app, const Global& global);
 void add_convert(CLI::App& app, const Global& global);
 void add_evaluate(CLI::App& app, const Global& global);
+void add_explain(CLI::App& app, const Global& global);
 void add_fit(CLI::App& app, const Global& global);
 void add_inspect(CLI::App& app, const Global& global);
 void add_predict(CLI::App& app, const Global& global);

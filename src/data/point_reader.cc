@@ -14,7 +14,7 @@ Format format_of(LineReader& lines, const ReadOptions& options) {
   if (options.format) return *options.format;
   const auto found = find_format(lines.peek().bytes);
   const bool plain = !found || (holds_numbers(*found) && !options.lines_argument.empty());
-  if (plain && options.labels_ignored) return Format::kLines;
+  if (plain && options.labels != ReadOptions::Labels::kNeeded) return Format::kLines;
   if (found) return *found;
   fail_format(lines.peek().bytes, lines.name(), "--format");
 }
@@ -29,7 +29,7 @@ std::unique_ptr<PointReader> open_one(std::unique_ptr<ByteSource> source, const 
   if (!half) {
     return open_text(std::move(lines), format, MatrixRole::kLabels, options, labels, pool);
   }
-  if (!options.labels_ignored) {
+  if (options.labels == ReadOptions::Labels::kNeeded) {
     throw InputError("{}: is one half of a pair ({}): give features or texts and labels as X,Y",
                      lines->name(), format_name(format));
   }

@@ -46,9 +46,9 @@ struct ReadOptions {
   LabelForm label_form = LabelForm::kUnknown;  // likewise
   /// What a label's value is: a relevance (at least 0; zeros are dropped) or any finite score.
   enum class Values { kRelevance, kScore } values = Values::kRelevance;
-  /// For jobs that want no labels: those in the file are dropped, whatever they are, and it need
-  /// have none: it may be the X of a pair, plain lines among them.
-  bool labels_ignored = false;
+  /// Where labels are not needed, a file need have none: it may be the X of a pair, plain lines
+  /// among them. Those that it has are read as ever, or else dropped, whatever they are.
+  enum class Labels { kNeeded, kOptional, kIgnored } labels = Labels::kNeeded;
   /// For jobs that take texts alone, the argument that insists on plain lines ("--format lines"):
   /// numbers are then guessed to be texts, not features, and errors of a guessed format name it.
   std::string_view lines_argument = "";  // a literal

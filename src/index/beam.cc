@@ -41,4 +41,9 @@ std::span<const float> Beam::scores(int64_t i) const {
   return best_scores_.span<float>().subspan(static_cast<size_t>(i * b_), static_cast<size_t>(b_));
 }
 
+std::span<const float> Beam::all_scores(int64_t i) const {
+  const auto C = static_cast<size_t>(scores_.view().width());
+  return scores_.span<float>().subspan(static_cast<size_t>(i) * C, C);
+}
+
 }  // namespace elias

@@ -26,6 +26,8 @@ class Beam {
   /// Of the last call, point i: [b], best first.
   std::span<const int32_t> clusters(int64_t i) const;
   std::span<const float> scores(int64_t i) const;
+  /// [C], those outside the beam too.
+  std::span<const float> all_scores(int64_t i) const;
   /// Of all its points, [n, b].
   ConstTensorView clusters() const { return best_clusters_.view().slice(0, points_); }
   ConstTensorView scores() const { return best_scores_.view().slice(0, points_); }

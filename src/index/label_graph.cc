@@ -1,8 +1,22 @@
 #include "index/label_graph.h"
 
+#include <algorithm>
+
 #include "base/errors.h"
 
 namespace elias {
+
+std::vector<ClusterEdge> edges_to(const LabelGraphView& graph, int32_t label) {
+  std::vector<ClusterEdge> edges;
+  for (int64_t c = 0; c < graph.clusters(); ++c) {
+    const int64_t begin = graph.offsets[c];
+    const auto row = graph.labels.subspan(begin, graph.offsets[c + 1] - begin);
+    const auto found = std::lower_bound(row.begin(), row.end(), label);
+    if (found == row.end() || *found != label) continue;
+    edges.push_back({c, graph.scores[begin + (found - row.begin())]});
+  }
+  return edges;
+}
 
 LabelGraph partition_graph(std::span<const int32_t> cluster_of, int64_t C) {
   LabelGraph graph;

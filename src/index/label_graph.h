@@ -31,6 +31,15 @@ struct LabelGraphView {
   int64_t clusters() const { return static_cast<int64_t>(offsets.size()) - 1; }
 };
 
+/// An edge to a label, seen from the label.
+struct ClusterEdge {
+  int64_t cluster = 0;
+  float score = 0;
+};
+
+/// All edges to the label, by rising cluster.
+std::vector<ClusterEdge> edges_to(const LabelGraphView& graph, int32_t label);
+
 /// The graph in which each label has one cluster: cluster_of [L], in [0, C).
 LabelGraph partition_graph(std::span<const int32_t> cluster_of, int64_t C);
 

@@ -20,25 +20,11 @@ std::vector<Scored> best_of(std::vector<Scored> all, size_t most) {
   return all;
 }
 
-/// The other labels of row c.
-std::vector<Scored> others_of(const LabelGraphView& graph, int64_t c, uint32_t label, size_t most) {
-  std::vector<Scored> others;
-  for (int64_t edge = graph.offsets[c]; edge < graph.offsets[c + 1]; ++edge) {
-    const auto other = static_cast<uint32_t>(graph.labels[edge]);
-    if (other != label) others.push_back({other, graph.scores[edge]});
-  }
-  return best_of(std::move(others), most);
-}
-
 /// All clusters that lead to the label, best first.
 std::vector<LabelPortrait::Cluster> clusters_of(const LabelGraphView& graph, uint32_t label) {
   std::vector<LabelPortrait::Cluster> clusters;
-  for (int64_t c = 0; c < graph.clusters(); ++c) {
-    const int64_t begin = graph.offsets[c], edges = graph.offsets[c + 1] - begin;
-    const auto row = graph.labels.subspan(begin, edges);
-    const auto found = std::lower_bound(row.begin(), row.end(), static_cast<int32_t>(label));
-    if (found == row.end() || *found != static_cast<int32_t>(label)) continue;
-    clusters.push_back({c, graph.scores[begin + (found - row.begin())], edges, {}});
+  for (const auto& [c, score] : edges_to(graph, static_cast<int32_t>(label))) {
+    clusters.push_back({c, score, graph.offsets[c + 1] - graph.offsets[c], {}});
   }
   std::stable_sort(clusters.begin(), clusters.end(),
                    [](const auto& a, const auto& b) { return a.score > b.score; });
@@ -81,6 +67,16 @@ std::vector<Scored> cosines(const ConstTensorView& weights, uint32_t label, Thre
 
 }  // namespace
 
+std::vector<Scored> strongest_labels(const LabelGraphView& graph, int64_t cluster, uint32_t but_for,
+                                     size_t most) {
+  std::vector<Scored> others;
+  for (int64_t edge = graph.offsets[cluster]; edge < graph.offsets[cluster + 1]; ++edge) {
+    const auto other = static_cast<uint32_t>(graph.labels[edge]);
+    if (other != but_for) others.push_back({other, graph.scores[edge]});
+  }
+  return best_of(std::move(others), most);
+}
+
 LabelPortrait portray(const PredictorWeights& weights, uint32_t label, size_t most,
                       ThreadPool& pool) {
   const ConstTensorView& classifiers = weights.label_weights;
@@ -92,7 +88,7 @@ LabelPortrait portray(const PredictorWeights& weights, uint32_t label, size_t mo
     portrait.edges = static_cast<int64_t>(portrait.clusters.size());
     portrait.clusters.resize(std::min(most, portrait.clusters.size()));
     for (LabelPortrait::Cluster& cluster : portrait.clusters) {
-      cluster.others = others_of(weights.graph, cluster.cluster, label, most);
+      cluster.others = strongest_labels(weights.graph, cluster.cluster, label, most);
     }
   }
   portrait.nearest =

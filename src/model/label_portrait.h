@@ -29,6 +29,10 @@ struct LabelPortrait {
   std::vector<Scored> nearest;    // by the cosine of the classifiers' weights, without the bias
 };
 
+/// The labels of a cluster, but for one, by the score of its edges: at most `most`, best first.
+std::vector<LabelPortrait::Scored> strongest_labels(const LabelGraphView& graph, int64_t cluster,
+                                                    uint32_t but_for, size_t most);
+
 /// Each list has at most `most` entries; of equal scores the lower cluster or label comes first.
 /// Without clusters there are none in the portrait. The cosine with a vector of zeros is 0.
 LabelPortrait portray(const PredictorWeights& weights, uint32_t label, size_t most,

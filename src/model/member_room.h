@@ -45,6 +45,9 @@ class MemberRoom {
   void rank(const Context& context, ConstTensorView phi, int64_t k, const AllowedLabels& allowed,
             const RankedLabels& ranked);
 
+  /// How labels were found; null if every one is scored.
+  const ShortlistSearch* search() const { return search_ ? &*search_ : nullptr; }
+
  private:
   const MemberWeights& weights_;
   std::array<int32_t, kMostPoints + 1> offsets_{};

@@ -19,7 +19,6 @@ struct Predictor::Parts {
   const MemberWeights& first() const { return *members.front(); }
   bool is_ensemble() const { return members.size() > 1; }
 
-  /// How many labels a member is asked for where k are wanted: fusion and ranker see more of them.
   int64_t asked(int64_t k) const {
     const int64_t seen = std::max(is_ensemble() ? kFused : 0, ranker ? ranker->top : 0);
     return std::max(k, std::min(seen, first().labels()));
@@ -135,6 +134,8 @@ Predictor::Predictor(const Context& context, const PredictorWeights& weights,
 Predictor::~Predictor() = default;
 
 int64_t Predictor::labels() const { return parts_->first().labels(); }
+const MemberWeights& Predictor::member(size_t m) const { return *parts_->members[m]; }
+int64_t Predictor::asked(int64_t k) const { return parts_->asked(k); }
 
 std::unique_ptr<Predictor::State> Predictor::make_state() const {
   return std::make_unique<Room>(*parts_);

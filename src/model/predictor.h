@@ -58,6 +58,8 @@ struct RankedLabels {
   std::span<float> scores;    // [n * k]
 };
 
+class MemberWeights;
+
 class Predictor {
  public:
   class State {
@@ -78,6 +80,9 @@ class Predictor {
   ~Predictor();
 
   int64_t labels() const;
+  const MemberWeights& member(size_t m) const;
+  /// How many labels each member is asked for where k are wanted: fusion and ranker see more.
+  int64_t asked(int64_t k) const;
 
   /// Room for predictions by one thread at a time; it grows to what the largest call needs.
   std::unique_ptr<State> make_state() const;

@@ -29,13 +29,21 @@ class ShortlistSearch {
             std::span<const uint8_t> allowed, std::span<const int32_t> listed,
             const RankedLabels& ranked);
 
+  /// How the last call, which was for one point, went: its clusters,
+  const Beam& beam() const { return beam_; }
+  /// the score of the best path to a label, 0 if there is none,
+  float yhat(int32_t label) const { return search_.score(label); }
+  /// and whether the label was among those scored.
+  bool is_in_shortlist(int32_t label) const;
+
  private:
-  size_t list_labels(std::span<const uint8_t> allowed, std::span<const int32_t> listed);
+  void list_labels(std::span<const uint8_t> allowed, std::span<const int32_t> listed);
 
   SearchSettings settings_;
   Beam beam_;
   LabelSearch search_;
-  std::vector<int32_t> labels_;      // [K]
+  size_t count_ = 0;                 // of labels in the shortlist
+  std::vector<int32_t> labels_;      // [K], rising
   std::vector<float> yhat_, z_;      // [K]
   std::vector<ScoredLabel> scored_;  // [K]
 };

@@ -64,6 +64,8 @@ class Tfidf {
   uint64_t features() const { return words_.idf.size() + characters_.idf.size(); }
   std::string_view term(uint64_t feature) const;
   float idf(uint64_t feature) const;
+  /// True of words and their n-grams, false of n-grams of characters.
+  bool is_word(uint64_t feature) const { return feature < words_.idf.size(); }
 
   /// One row a text, the same bits at any number of threads.
   Csr transform(const TextRows& texts, ThreadPool& pool) const;

@@ -156,16 +156,28 @@ TEST(Blocks, TheirSizeDoesNotMatter) {
 
 TEST(Lines, AreReadWhereLabelsAreIgnored) {
   ReadOptions options;
-  options.labels_ignored = true;
+  options.labels = ReadOptions::Labels::kIgnored;
   const auto read = read_text("plain text\nmore of it\n", options);
   EXPECT_EQ(read.info.format, Format::kLines);
   EXPECT_EQ(read.points.texts.row(1), "more of it");
   EXPECT_EQ(read_text("{\"text\": \"a\"}\n", options).points.texts.row(0), "a");
 }
 
+TEST(OptionalLabels, AreReadWhereThereAreSome) {
+  ReadOptions options;
+  options.labels = ReadOptions::Labels::kOptional;
+  EXPECT_EQ(read_text("plain text\n", options).info.format, Format::kLines);
+  const auto read =
+      read_text("{\"text\": \"a\", \"labels\": [\"x\"]}\n{\"text\": \"b\"}\n", options);
+  EXPECT_EQ(read.points.labels.row(0).size(), 1u);
+  EXPECT_EQ(read.points.labels.row(1).size(), 0u);
+  EXPECT_EQ(read_text("red,blue\ta text\n", options).points.labels.row(0).size(), 2u);
+  EXPECT_EQ(read_text("", options).points.rows(), 0u);
+}
+
 TEST(IgnoredLabels, MayBeOfAnyKind) {
   ReadOptions options;
-  options.labels_ignored = true;
+  options.labels = ReadOptions::Labels::kIgnored;
   for (const char* text : {"1984\tplum\nbird\tcrow\n", "__label__1984 plum\n__label__a crow\n",
                            "{\"text\": \"plum\", \"labels\": [1984]}\n"
                            "{\"text\": \"crow\", \"labels\": [\"bird\"]}\n"}) {
@@ -288,7 +300,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, LongFiles,
 
 TEST(Points, WithoutLabelsMayBeTheXOfAPair) {
   ReadOptions options;
-  options.labels_ignored = true;
+  options.labels = ReadOptions::Labels::kIgnored;
   const auto matrix = read_text("2 5\n1:0.5 4:2\n\n", options);
   EXPECT_TRUE(matrix.info.has_features);
   EXPECT_EQ(matrix.points.features.cols, 5u);

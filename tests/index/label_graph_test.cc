@@ -37,5 +37,19 @@ TEST(LabelGraph, ParentIsTheHighestEdgeAndOfEqualsTheLowestCluster) {
   EXPECT_THAT(label_parents({6, offsets, labels, scores}), ElementsAre(1, 0, 2, -1, 0, -1));
 }
 
+TEST(LabelGraph, EdgesToALabelComeByRisingCluster) {
+  const std::vector<int64_t> offsets = {0, 2, 2, 5};
+  const std::vector<int32_t> labels = {0, 3, 1, 3, 4};
+  const std::vector<float> scores = {0.5F, 0.25F, 1, 0.75F, 0};
+  const LabelGraphView graph{6, offsets, labels, scores};
+  const auto edges = edges_to(graph, 3);
+  ASSERT_EQ(edges.size(), 2U);
+  EXPECT_EQ(edges[0].cluster, 0);
+  EXPECT_EQ(edges[0].score, 0.25F);
+  EXPECT_EQ(edges[1].cluster, 2);
+  EXPECT_EQ(edges[1].score, 0.75F);
+  EXPECT_TRUE(edges_to(graph, 5).empty());
+}
+
 }  // namespace
 }  // namespace elias

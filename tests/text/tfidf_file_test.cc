@@ -55,7 +55,10 @@ TEST(TfidfFile, ALoadedModelIsTheSavedOne) {
   for (size_t i = 0; i < saved.features(); ++i) {
     EXPECT_EQ(loaded.term(i), saved.term(i));
     EXPECT_EQ(loaded.idf(i), saved.idf(i));
+    EXPECT_EQ(loaded.is_word(i), saved.is_word(i));
   }
+  EXPECT_TRUE(loaded.is_word(0));
+  EXPECT_FALSE(loaded.is_word(loaded.features() - 1));
   const Csr a = saved.transform(small_texts(), pool), b = loaded.transform(small_texts(), pool);
   EXPECT_EQ(a.offsets, b.offsets);
   EXPECT_EQ(a.columns, b.columns);

@@ -40,7 +40,7 @@ void BlockParser::finish_features(PointBatch& points, uint64_t line) const {
 
 void BlockParser::add_label(ParsedBlock& out, std::string_view label, float value,
                             uint64_t line) const {
-  if (rules_.labels_ignored) return;
+  if (rules_.labels_ignored()) return;
   if (out.form == LabelForm::kNames) return add_label_name(out, label, value, line);
   const char* p = label.data();
   uint64_t id = 0;
@@ -63,7 +63,7 @@ void BlockParser::fail_no_id(std::string_view label, uint64_t line) const {
 }
 
 void BlockParser::add_label_id(ParsedBlock& out, uint64_t id, float value, uint64_t line) const {
-  if (rules_.labels_ignored) return;
+  if (rules_.labels_ignored()) return;
   if (id >= rules_.label_limit) fail_label(id, line);
   // A relevance of 1, the usual case, needs no look.
   if (value != 1.0f) check_label_value(value, std::to_string(id), line);

@@ -28,9 +28,11 @@ struct ParseRules {
   std::string label_form_owner;          // who decided between ids and names; or empty: the file
   uint64_t feature_limit = kFeatureIdLimit;
   bool feature_limit_from_header = false;
-  bool text_optional = false;   // predictions need none
-  bool labels_ignored = false;  // as in ReadOptions
-  std::string lines_argument;   // likewise; empty where it would not help
+  bool text_optional = false;  // predictions need none
+  ReadOptions::Labels labels = ReadOptions::Labels::kNeeded;
+  std::string lines_argument;  // as in ReadOptions; empty where it would not help
+
+  bool labels_ignored() const { return labels == ReadOptions::Labels::kIgnored; }
 };
 
 struct ParsedBlock {

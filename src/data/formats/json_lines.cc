@@ -176,7 +176,7 @@ class JsonLinesParser : public BlockParser {
           builder.problem(), or_plain_lines());
     }
     const bool scored = rules().values == ReadOptions::Values::kScore;
-    if (!record.has_labels && !rules().labels_ignored) {
+    if (!record.has_labels && rules().labels == ReadOptions::Labels::kNeeded) {
       throw InputError(
           "{}: the object has neither \"labels\" nor \"target_ind\": add one, empty if "
           "the point has no labels",
@@ -189,7 +189,7 @@ class JsonLinesParser : public BlockParser {
       throw InputError("{}: {} labels but {} values: give one for each", at(line),
                        record.labels.size(), record.values.size());
     }
-    for (size_t i = 0; i < record.labels.size() && !rules().labels_ignored; ++i) {
+    for (size_t i = 0; i < record.labels.size() && !rules().labels_ignored(); ++i) {
       const auto value = record.has_values ? static_cast<float>(record.values[i]) : 1.0f;
       add(record.labels[i], value, out, line);
     }

@@ -40,10 +40,12 @@ ParseRules rules_for(const SourceInfo& info, const ReadOptions& options, LabelSp
   rules.name = info.name;
   rules.values = options.values;
   rules.text_optional = options.values == ReadOptions::Values::kScore;
-  rules.labels_ignored = options.labels_ignored;
+  rules.labels = options.labels;
   rules.label_form_owner = labels.form_owner();
-  // Lines without labels are a format of their own where no labels are wanted.
-  if (!options.format && options.labels_ignored) rules.lines_argument = options.lines_argument;
+  // Lines without labels are a format of their own where no labels are needed.
+  if (!options.format && options.labels != ReadOptions::Labels::kNeeded) {
+    rules.lines_argument = options.lines_argument;
+  }
   if (labels.closed()) {
     rules.label_limit = labels.size();
     rules.label_limit_source = labels.path();
@@ -110,7 +112,7 @@ std::unique_ptr<LineReader> open_non_empty(std::unique_ptr<ByteSource> source,
                                            const ReadOptions& options) {
   auto lines =
       std::make_unique<LineReader>(std::move(source), options.block_bytes, options.as_it_comes);
-  if (lines->peek().bytes.empty() && !options.labels_ignored) {
+  if (lines->peek().bytes.empty() && options.labels == ReadOptions::Labels::kNeeded) {
     throw InputError("{}: is empty: give a file with at least one line", lines->name());
   }
   return lines;

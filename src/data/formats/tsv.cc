@@ -18,7 +18,7 @@ class TsvParser : public BlockParser {
       throw InputError("{}: no TAB between labels and text in {}: write label,label<TAB>text{}",
                        at(line), shown(row), or_plain_lines());
     }
-    if (!rules().labels_ignored) add_labels(out, row.substr(0, tab), line);
+    if (!rules().labels_ignored()) add_labels(out, row.substr(0, tab), line);
     add_text(out, tab == std::string_view::npos ? "" : row.substr(tab + 1), line);
   }
 

@@ -38,17 +38,13 @@ std::vector<ExplainedPath> paths_to(const LabelGraphView& graph, const Beam& bea
   return paths;
 }
 
-/// What each feature of x that has a weight in the label's row adds, words and vector apart.
+/// What each feature of x with a weight of the label adds, words and vector apart.
 void add_parts(const SparseRankerView& ranker, const CsrRow& x, uint64_t V, uint32_t label,
                ExplainedMargin& margin) {
-  const auto begin = static_cast<size_t>(ranker.offsets[label]);
-  const auto features =
-      ranker.features.subspan(begin, static_cast<size_t>(ranker.offsets[label + 1]) - begin);
   double vector_adds = 0;
   for (size_t i = 0; i < x.size(); ++i) {
-    const auto found = std::ranges::lower_bound(features, x.columns[i]);
-    if (found == features.end() || *found != x.columns[i]) continue;
-    const float weight = ranker.weights[begin + static_cast<size_t>(found - features.begin())];
+    const float weight = ranker.weight(label, x.columns[i]);
+    if (weight == 0) continue;
     if (x.columns[i] < V) {
       margin.words.push_back({x.columns[i], x.values[i], weight, x.values[i] * weight});
     } else {
@@ -73,7 +69,8 @@ class Explainer::Room {
     if (model.ranker() == nullptr) return;
     const RankerInputOptions& input = model.ranker()->input;
     input_.emplace(input);
-    query_.emplace(ranker_columns(input, V(), model.first().weights.encoder.table.width()),
+    query_.emplace(model.ranker()->weights,
+                   ranker_columns(input, V(), model.first().weights.encoder.table.width()),
                    context.isa());
   }
 
@@ -175,7 +172,7 @@ class Explainer::Room {
     const CsrRow x = input_->of(words, V(), phi_.front().span<float>());
     ExplainedMargin margin;
     const auto id = static_cast<int32_t>(label);
-    query_->margins(ranker.weights, x, {&id, 1}, {&margin.margin, 1});
+    query_->margins(x, {&id, 1}, {&margin.margin, 1});
     margin.q = ranker_score(ranker.mix.loss, margin.margin);
     margin.bias = ranker.weights.bias[label];
     add_parts(ranker.weights, x, model_.features(), label, margin);

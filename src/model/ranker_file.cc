@@ -13,6 +13,11 @@ std::string input_name(const std::string& name, size_t input, const char* what) 
   return fmt::format("{}inputs.{}.{}", name, input, what);
 }
 
+/// What lies in the rows tells whose rows they are.
+const char* name_of_ids(RankerLayout layout) {
+  return layout == RankerLayout::kByLabel ? "features" : "labels";
+}
+
 DecisionTree read_tree(const SafetensorsFile& file) {
   const auto thresholds = file.vector<double>("mix.tree.thresholds");
   const auto numbers = file.vector<int32_t>("mix.tree.nodes");
@@ -83,7 +88,7 @@ void StoredMix::add_to(SafetensorsWriter& writer) const {
 
 void add_ranker(const RankerPart& ranker, const StoredMix& mix, SafetensorsWriter& writer) {
   writer.add("offsets", ranker.weights.offsets);
-  writer.add("features", ranker.weights.features);
+  writer.add(name_of_ids(ranker.weights.layout), ranker.weights.ids);
   writer.add("weights", ranker.weights.weights);
   writer.add("bias", ranker.weights.bias);
   mix.add_to(writer);
@@ -95,8 +100,11 @@ RankerConfig config_of(const RankerPart& ranker) {
 }
 
 RankerPart read_ranker(const SafetensorsFile& file, const RankerConfig& config) {
-  RankerPart ranker{.weights = {.offsets = file.vector<int64_t>("offsets"),
-                                .features = file.vector<uint32_t>("features"),
+  const bool by_feature = file.tensors().contains(name_of_ids(RankerLayout::kByFeature));
+  const RankerLayout layout = by_feature ? RankerLayout::kByFeature : RankerLayout::kByLabel;
+  RankerPart ranker{.weights = {.layout = layout,
+                                .offsets = file.vector<int64_t>("offsets"),
+                                .ids = file.vector<uint32_t>(name_of_ids(layout)),
                                 .weights = file.vector<float>("weights"),
                                 .bias = file.vector<float>("bias")},
                     .input = config.input,

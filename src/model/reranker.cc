@@ -22,7 +22,9 @@ void check_ranker(const RankerPart& ranker, int64_t V, int64_t D, int64_t L,
 }
 
 Reranker::Reranker(const RankerPart& ranker, int64_t V, int64_t D, Isa isa)
-    : V_(V), input_(ranker.input), query_(ranker_columns(ranker.input, V, D), isa) {}
+    : V_(V),
+      input_(ranker.input),
+      query_(ranker.weights, ranker_columns(ranker.input, V, D), isa) {}
 
 void Reranker::rank(const RankerPart& ranker, const CsrRow& words, std::span<const float> phi,
                     std::span<int32_t> labels, std::span<float> scores) {
@@ -31,7 +33,7 @@ void Reranker::rank(const RankerPart& ranker, const CsrRow& words, std::span<con
   const size_t top = std::min(found, static_cast<size_t>(ranker.top));
   if (top == 0) return;
   margins_.resize(top);
-  query_.margins(ranker.weights, input_.of(words, V_, phi), labels.first(top), margins_);
+  query_.margins(input_.of(words, V_, phi), labels.first(top), margins_);
   scored_.clear();
   for (size_t i = 0; i < top; ++i) {
     const float score = ranker.mix.score(

@@ -25,6 +25,47 @@ std::vector<float> squared_lengths_of(const Csr& matrix) {
 
 }  // namespace
 
+float SparseRankerView::weight(uint32_t label, uint32_t feature) const {
+  const bool by_label = layout == RankerLayout::kByLabel;
+  const uint32_t row = by_label ? label : feature, id = by_label ? feature : label;
+  const auto begin = static_cast<size_t>(offsets[row]);
+  const auto own = ids.subspan(begin, size_of(row));
+  const auto place = std::ranges::lower_bound(own, id);
+  if (place == own.end() || *place != id) return 0;
+  return weights[begin + static_cast<size_t>(place - own.begin())];
+}
+
+SparseRanker by_feature(const SparseRanker& ranker, int64_t features) {
+  ELIAS_ASSERT(ranker.layout == RankerLayout::kByLabel);
+  SparseRanker turned{.layout = RankerLayout::kByFeature,
+                      .offsets = std::vector<int64_t>(static_cast<size_t>(features) + 1),
+                      .ids = std::vector<uint32_t>(ranker.ids.size()),
+                      .weights = std::vector<float>(ranker.ids.size()),
+                      .bias = ranker.bias};
+  for (const uint32_t feature : ranker.ids) ++turned.offsets[feature + 1];
+  std::partial_sum(turned.offsets.begin(), turned.offsets.end(), turned.offsets.begin());
+  std::vector<int64_t> next(turned.offsets.begin(), turned.offsets.end() - 1);
+  for (uint32_t label = 0; label < ranker.bias.size(); ++label) {
+    for (int64_t e = ranker.offsets[label]; e < ranker.offsets[label + 1]; ++e) {
+      const int64_t place = next[ranker.ids[e]]++;
+      turned.ids[place] = label;
+      turned.weights[place] = ranker.weights[e];
+    }
+  }
+  return turned;
+}
+
+RankerLayout better_layout(const SparseRankerView& ranker, const Csr& points, const Csr& found) {
+  ELIAS_ASSERT(ranker.layout == RankerLayout::kByLabel);
+  std::vector<uint64_t> of_feature(points.cols);
+  for (const uint32_t feature : ranker.ids) ++of_feature[feature];
+  uint64_t labels = 0, features = 0;  // weights passed over
+  for (const uint32_t label : found.columns) labels += ranker.size_of(label);
+  for (const uint32_t feature : points.columns) features += of_feature[feature];
+  // A weight of a feature is added at a place of its own, which takes twice the time.
+  return 2 * features < labels ? RankerLayout::kByFeature : RankerLayout::kByLabel;
+}
+
 // One thread's room.
 struct RankerTrainer::Room {
   Room(uint64_t features, Isa isa) : descent(features, isa) {}
@@ -97,10 +138,10 @@ void RankerTrainer::extend(SparseRanker& ranker, int64_t end, ThreadPool& pool) 
   });
   for (const Learned& one : learned) {
     for (const auto& [feature, weight] : one.weights) {
-      ranker.features.push_back(feature);
+      ranker.ids.push_back(feature);
       ranker.weights.push_back(weight);
     }
-    ranker.offsets.push_back(static_cast<int64_t>(ranker.features.size()));
+    ranker.offsets.push_back(static_cast<int64_t>(ranker.ids.size()));
     ranker.bias.push_back(one.bias);
   }
 }
@@ -111,15 +152,18 @@ void check_sparse_ranker(const SparseRankerView& ranker, int64_t labels, int64_t
     if (!good) throw InputError("{}: {}: copy the model again, or train it anew", name, what);
   };
   const auto& offsets = ranker.offsets;
-  require(ranker.labels() == labels && offsets.size() == ranker.bias.size() + 1 &&
+  const bool by_label = ranker.layout == RankerLayout::kByLabel;
+  const int64_t rows = by_label ? labels : features, ids = by_label ? features : labels;
+  require(ranker.labels() == labels && static_cast<int64_t>(offsets.size()) == rows + 1 &&
               offsets.front() == 0 && std::is_sorted(offsets.begin(), offsets.end()) &&
-              offsets.back() == static_cast<int64_t>(ranker.features.size()) &&
-              ranker.weights.size() == ranker.features.size(),
-          "the rows of its labels do not fit its weights");
+              offsets.back() == static_cast<int64_t>(ranker.ids.size()) &&
+              ranker.weights.size() == ranker.ids.size(),
+          "its rows do not fit its weights");
   constexpr size_t kWeightsPerChunk = 1 << 16;
-  pool.for_chunks(ranker.features.size(), kWeightsPerChunk, [&](size_t, size_t begin, size_t end) {
+  pool.for_chunks(ranker.ids.size(), kWeightsPerChunk, [&](size_t, size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      require(int64_t{ranker.features[i]} < features, "it has weights of features beyond its own");
+      require(int64_t{ranker.ids[i]} < ids, by_label ? "it has weights of features beyond its own"
+                                                     : "it has weights of labels beyond its own");
       require(std::isfinite(ranker.weights[i]), "it has a weight that is not a number");
     }
   });
@@ -127,23 +171,59 @@ void check_sparse_ranker(const SparseRankerView& ranker, int64_t labels, int64_t
           "it has a bias that is not a number");
 }
 
-RankerQuery::RankerQuery(int64_t features, Isa isa)
-    : loops_(sparse_loops(isa)), point_(static_cast<size_t>(features)) {}
+RankerQuery::RankerQuery(const SparseRankerView& ranker, int64_t features, Isa isa)
+    : ranker_(ranker),
+      loops_(sparse_loops(isa)),
+      room_(ranker.layout == RankerLayout::kByLabel ? static_cast<size_t>(features)
+                                                    : ranker.bias.size()) {}
+
+void RankerQuery::margins(const CsrRow& point, std::span<const int32_t> labels,
+                          std::span<float> margins) {
+  ELIAS_ASSERT(labels.size() == margins.size());
+  if (ranker_.layout == RankerLayout::kByLabel) {
+    pass_over_labels(point, labels, margins);
+  } else {
+    pass_over_features(point, labels, margins);
+  }
+}
 
 // The point goes into a dense vector once, and every label's row runs through that.
-void RankerQuery::margins(const SparseRankerView& ranker, const CsrRow& point,
-                          std::span<const int32_t> labels, std::span<float> margins) {
-  ELIAS_ASSERT(labels.size() == margins.size());
-  for (size_t i = 0; i < point.size(); ++i) point_[point.columns[i]] = point.values[i];
+void RankerQuery::pass_over_labels(const CsrRow& point, std::span<const int32_t> labels,
+                                   std::span<float> margins) {
+  for (size_t i = 0; i < point.size(); ++i) room_[point.columns[i]] = point.values[i];
   for (size_t i = 0; i < labels.size(); ++i) {
     const auto label = static_cast<size_t>(labels[i]);
-    const auto begin = static_cast<size_t>(ranker.offsets[label]);
-    const auto size = static_cast<size_t>(ranker.offsets[label + 1]) - begin;
+    const auto begin = static_cast<size_t>(ranker_.offsets[label]);
     margins[i] =
-        ranker.bias[label] + loops_.dot(ranker.features.data() + begin,
-                                        ranker.weights.data() + begin, size, point_.data());
+        ranker_.bias[label] + loops_.dot(ranker_.ids.data() + begin, ranker_.weights.data() + begin,
+                                         ranker_.size_of(label), room_.data());
   }
-  for (const uint32_t column : point.columns) point_[column] = 0;
+  for (const uint32_t column : point.columns) room_[column] = 0;
+}
+
+// Every feature adds to the sums of all labels that it has a weight for: those that are not asked
+// for are never read, and need not begin at zero. Where a feature has weights for very many labels,
+// those that are asked for are looked up: by halves, each costs as much as some tens of additions.
+void RankerQuery::pass_over_features(const CsrRow& point, std::span<const int32_t> labels,
+                                     std::span<float> margins) {
+  constexpr size_t kAdditionsPerLookUp = 64;
+  for (const int32_t label : labels) room_[label] = ranker_.bias[label];
+  for (size_t j = 0; j < point.size(); ++j) {
+    const uint32_t feature = point.columns[j];
+    const float value = point.values[j];
+    const auto begin = static_cast<size_t>(ranker_.offsets[feature]);
+    const size_t size = ranker_.size_of(feature);
+    if (size > kAdditionsPerLookUp * labels.size()) {
+      for (const int32_t label : labels) {
+        room_[label] += value * ranker_.weight(static_cast<uint32_t>(label), feature);
+      }
+      continue;
+    }
+    for (size_t e = begin; e < begin + size; ++e) {
+      room_[ranker_.ids[e]] += value * ranker_.weights[e];
+    }
+  }
+  for (size_t i = 0; i < labels.size(); ++i) margins[i] = room_[labels[i]];
 }
 
 float ranker_score(RankerLoss loss, float margin) {

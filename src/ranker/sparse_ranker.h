@@ -27,25 +27,41 @@ struct RankerOptions {
   uint64_t seed = 0;
 };
 
-/// The classifiers wherever they lie, by rows.
+/// Whose weights lie together. A point is ranked by a pass over the weights of its labels, or of
+/// its features: the fewer, the faster.
+enum class RankerLayout : uint8_t { kByLabel, kByFeature };
+
+/// The classifiers wherever they lie. A row is a label's, or a feature's.
 struct SparseRankerView {
-  std::span<const int64_t> offsets;    // [L + 1]: the weights of label l are [l, l + 1)
-  std::span<const uint32_t> features;  // [E], rising within a label
-  std::span<const float> weights;      // [E]
-  std::span<const float> bias;         // [L]
+  RankerLayout layout = RankerLayout::kByLabel;
+  std::span<const int64_t> offsets;  // [L + 1] or [V + 1]: the weights of row r are [r, r + 1)
+  std::span<const uint32_t> ids;     // [E], rising within a row: features, or labels
+  std::span<const float> weights;    // [E]
+  std::span<const float> bias;       // [L]
 
   int64_t labels() const { return static_cast<int64_t>(bias.size()); }
+  size_t size_of(size_t row) const { return static_cast<size_t>(offsets[row + 1] - offsets[row]); }
+  /// 0 if there is none.
+  float weight(uint32_t label, uint32_t feature) const;
 };
 
 /// Classifiers of the labels [0, bias.size()).
 struct SparseRanker {
+  RankerLayout layout = RankerLayout::kByLabel;
   std::vector<int64_t> offsets{0};
-  std::vector<uint32_t> features;
+  std::vector<uint32_t> ids;
   std::vector<float> weights;
   std::vector<float> bias;
 
-  SparseRankerView view() const { return {offsets, features, weights, bias}; }
+  SparseRankerView view() const { return {layout, offsets, ids, weights, bias}; }
 };
+
+/// The same classifiers, which lie by label, of V features, by feature.
+SparseRanker by_feature(const SparseRanker& ranker, int64_t features);
+
+/// The better layout for classifiers that lie by label, judged by points [N x V] and the labels
+/// found for them [N x L].
+RankerLayout better_layout(const SparseRankerView& ranker, const Csr& points, const Csr& found);
 
 /// Throws InputError, with the name of the file, if the classifiers cannot be of L labels and V
 /// features.
@@ -81,15 +97,21 @@ class RankerTrainer {
 /// The margins of labels for one point at a time. One thread's room.
 class RankerQuery {
  public:
-  RankerQuery(int64_t features, Isa isa);
+  /// Of a ranker of V features, whose views must stay.
+  RankerQuery(const SparseRankerView& ranker, int64_t features, Isa isa);
 
   /// m of each label for the point.
-  void margins(const SparseRankerView& ranker, const CsrRow& point, std::span<const int32_t> labels,
-               std::span<float> margins);
+  void margins(const CsrRow& point, std::span<const int32_t> labels, std::span<float> margins);
 
  private:
+  void pass_over_labels(const CsrRow& point, std::span<const int32_t> labels,
+                        std::span<float> margins);
+  void pass_over_features(const CsrRow& point, std::span<const int32_t> labels,
+                          std::span<float> margins);
+
+  SparseRankerView ranker_;
   SparseLoops loops_;
-  std::vector<float> point_;  // [V]; zeros between points
+  std::vector<float> room_;  // by label: [V] the point, zeros between points; by feature: [L] sums
 };
 
 /// q of a margin.

@@ -52,6 +52,7 @@ class RankerStage {
   void load(const SafetensorsFile& file);
   void save() const;
   bool learn_weights();
+  void arrange(const Csr& points, const Csr& found);
   void learn_mix();
 
   const Context& context_;
@@ -141,6 +142,12 @@ bool RankerStage::learn_weights() {
   return true;
 }
 
+/// Lays the weights out as suits the labels found for points like these.
+void RankerStage::arrange(const Csr& points, const Csr& found) {
+  if (better_layout(learned_.weights.view(), points, found) == RankerLayout::kByLabel) return;
+  learned_.weights = by_feature(learned_.weights, static_cast<int64_t>(points.cols));
+}
+
 void RankerStage::learn_mix() {
   // Of the points that labels were learned from, as at any other point: a model counts held-out
   // ones too, which have the very labels that are to be told here.
@@ -148,7 +155,8 @@ void RankerStage::learn_mix() {
   const Csr found =
       labels_to_rank(context_, settings_, model_.predictor(), data_.held_out_features);
   const Csr points = inputs(data_.held_out_features);
-  RankerQuery query(static_cast<int64_t>(points.cols), context_.isa());
+  arrange(points, found);
+  RankerQuery query(learned_.weights.view(), static_cast<int64_t>(points.cols), context_.isa());
   std::vector<FoundLabel> labels;
   std::vector<uint8_t> is_true;
   std::vector<int32_t> ids;
@@ -158,7 +166,7 @@ void RankerStage::learn_mix() {
     const auto truth = data_.held_out_labels.row(i).columns;
     ids.assign(row.columns.begin(), row.columns.end());
     margins.resize(ids.size());
-    query.margins(learned_.weights.view(), points.row(i), ids, margins);
+    query.margins(points.row(i), ids, margins);
     for (size_t j = 0; j < row.size(); ++j) {
       labels.push_back({.p = row.values[j], .margin = margins[j], .count = counts[row.columns[j]]});
       is_true.push_back(std::ranges::binary_search(truth, row.columns[j]) ? 1 : 0);
@@ -171,7 +179,7 @@ void RankerStage::save() const {
   SafetensorsWriter writer;
   const SparseRankerView ranker = learned_.weights.view();
   writer.add("ranker.offsets", ranker.offsets);
-  writer.add("ranker.features", ranker.features);
+  writer.add("ranker.features", ranker.ids);
   writer.add("ranker.weights", ranker.weights);
   writer.add("ranker.bias", ranker.bias);
   hooks_.checkpoint(writer);
@@ -184,7 +192,7 @@ void RankerStage::load(const SafetensorsFile& file) {
   };
   SparseRanker& ranker = learned_.weights;
   read("ranker.offsets", ranker.offsets);
-  read("ranker.features", ranker.features);
+  read("ranker.features", ranker.ids);
   read("ranker.weights", ranker.weights);
   read("ranker.bias", ranker.bias);
   const BagWeights<ConstTensorView>& encoder = model_.first().weights.encoder;

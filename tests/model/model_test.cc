@@ -124,7 +124,8 @@ TEST_F(ModelTest, CarriesItsRankerWithAnyMix) {
   const TinyModel tiny({});
   const Csr points = random_points(50, 30, 6);
   for (const MixKind mix : {MixKind::kProduct, MixKind::kTree, MixKind::kLearned}) {
-    const TinyRanker ranker({}, RankerParts::kBoth, mix, 9);
+    TinyRanker ranker({}, RankerParts::kBoth, mix, 9);
+    if (mix == MixKind::kTree) ranker.weights() = by_feature(ranker.weights(), 30 + 12);
     ModelParts parts = parts_of(tiny);
     const RankerPart part = ranker.part();
     parts.ranker = &part;
@@ -134,6 +135,7 @@ TEST_F(ModelTest, CarriesItsRankerWithAnyMix) {
     ASSERT_NE(model.ranker(), nullptr);
     EXPECT_EQ(model.ranker()->top, 9);
     EXPECT_EQ(model.ranker()->mix.kind, mix);
+    EXPECT_EQ(model.ranker()->weights.layout, part.weights.layout);
     const PredictorWeights weights = tiny.views();
     const Predictor in_memory(context_, weights, parts.members[0].search, part);
     const Csr expected = predict_all(context_, in_memory, points, 8);
@@ -163,9 +165,18 @@ TEST_F(ModelTest, ARankerThatLeadsAstrayIsRefused) {
     write_model(folder("m"), parts, LabelStorage::kFloat32);
     expect_refused(folder("m"), AllOf(HasSubstr("ranker.safetensors"), HasSubstr(message)));
   };
-  refused("features beyond its own", [](SparseRanker& weights) { weights.features[5] = 30; });
+  refused("features beyond its own", [](SparseRanker& weights) { weights.ids[5] = 30; });
   refused("do not fit", [](SparseRanker& weights) { weights.offsets[2] = 1000; });
   refused("do not fit", [](SparseRanker& weights) { weights.bias.pop_back(); });
+  const auto turn = [](SparseRanker& weights) { weights = by_feature(weights, 30); };
+  refused("labels beyond its own", [&](SparseRanker& weights) {
+    turn(weights);
+    weights.ids[5] = 40;
+  });
+  refused("do not fit", [&](SparseRanker& weights) {
+    turn(weights);
+    weights.offsets.pop_back();
+  });
 }
 
 TEST_F(ModelTest, LabelWeightsInBFloat16TakeHalfTheBytes) {

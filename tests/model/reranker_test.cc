@@ -66,10 +66,9 @@ TEST_P(RerankerTest, MixesBothScoresAndSortsByTheResult) {
     for (size_t j = 0; j < before.labels.size() && before.labels[j] >= 0; ++j) {
       const int32_t label = before.labels[j];
       double margin = part.weights.bias[label];
-      for (int64_t e = part.weights.offsets[label]; e < part.weights.offsets[label + 1]; ++e) {
-        const auto found = std::ranges::find(x.columns, part.weights.features[e]);
-        if (found == x.columns.end()) continue;
-        margin += double{part.weights.weights[e]} * double{x.values[found - x.columns.begin()]};
+      for (size_t v = 0; v < x.size(); ++v) {
+        margin += double{x.values[v]} *
+                  double{part.weights.weight(static_cast<uint32_t>(label), x.columns[v])};
       }
       expected.push_back({part.mix.score({.p = before.scores[j],
                                           .margin = static_cast<float>(margin),

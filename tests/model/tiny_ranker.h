@@ -25,10 +25,10 @@ class TinyRanker {
     for (int64_t l = 0; l < sizes.L; ++l) {
       for (int64_t v = 0; l > 0 && v < columns; ++v) {
         if (random.below(3) > 0) continue;
-        weights_.features.push_back(static_cast<uint32_t>(v));
+        weights_.ids.push_back(static_cast<uint32_t>(v));
         weights_.weights.push_back(static_cast<float>(2 * random.uniform() - 1));
       }
-      weights_.offsets.push_back(static_cast<int64_t>(weights_.features.size()));
+      weights_.offsets.push_back(static_cast<int64_t>(weights_.ids.size()));
       weights_.bias.push_back(static_cast<float>(random.uniform() - 0.5));
       counts_.push_back(random.below(100));
     }

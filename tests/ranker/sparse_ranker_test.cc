@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "base/errors.h"
@@ -33,7 +34,7 @@ SparseRanker trained(const Points& points, const RankerOptions& options, int thr
 
 void expect_same(const SparseRanker& a, const SparseRanker& b) {
   EXPECT_EQ(a.offsets, b.offsets);
-  EXPECT_EQ(a.features, b.features);
+  EXPECT_EQ(a.ids, b.ids);
   EXPECT_EQ(a.weights, b.weights);
   EXPECT_EQ(a.bias, b.bias);
 }
@@ -67,7 +68,7 @@ TEST(SparseRankerTest, ALabelLearnsFromItsPointsAndFromThoseItIsFoundFor) {
     ASSERT_EQ(ranker.offsets[label + 1] - ranker.offsets[label],
               static_cast<int64_t>(weights.size()));
     for (size_t i = 0; i < weights.size(); ++i) {
-      EXPECT_EQ(ranker.features[begin + i], weights[i].feature);
+      EXPECT_EQ(ranker.ids[begin + i], weights[i].feature);
       EXPECT_EQ(ranker.weights[begin + i], weights[i].weight);
     }
   }
@@ -115,26 +116,81 @@ TEST(SparseRankerTest, TakesLabelsWithoutPointsAndKeepsNoMoreWeightsThanAsked) {
 
 TEST(RankerQueryTest, MarginsAreThoseOfDenseVectors) {
   const Points points;
-  const SparseRanker ranker = trained(points, {}, 1);
+  const SparseRanker ranker = trained(points, {}, 1), turned = by_feature(ranker, kFeatures);
   std::vector<int32_t> labels;
   for (int32_t label = kLabels; label-- > 0;) labels.push_back(label);
   for (const Isa isa : supported_isas()) {
-    RankerQuery query(kFeatures, isa);
+    RankerQuery by_labels(ranker.view(), kFeatures, isa);
+    RankerQuery by_features(turned.view(), kFeatures, isa);
     for (size_t i = 0; i < points.features.rows(); ++i) {
       const CsrRow point = points.features.row(i);
       std::vector<double> dense(kFeatures);
       for (size_t j = 0; j < point.size(); ++j) dense[point.columns[j]] = point.values[j];
-      std::vector<float> margins(labels.size());
-      query.margins(ranker.view(), point, labels, margins);
+      std::vector<float> margins(labels.size()), again(labels.size());
+      by_labels.margins(point, labels, margins);
+      by_features.margins(point, labels, again);
       for (size_t k = 0; k < labels.size(); ++k) {
         double expected = ranker.bias[labels[k]];
         for (int64_t e = ranker.offsets[labels[k]]; e < ranker.offsets[labels[k] + 1]; ++e) {
-          expected += double{ranker.weights[e]} * dense[ranker.features[e]];
+          expected += double{ranker.weights[e]} * dense[ranker.ids[e]];
         }
         EXPECT_NEAR(margins[k], expected, 1e-4);
+        EXPECT_NEAR(again[k], expected, 1e-4);
       }
     }
   }
+}
+
+/// Two features: one with a weight for every second of `labels` labels, one for the last alone.
+SparseRanker of_many_labels(uint32_t labels) {
+  SparseRanker ranker;
+  for (uint32_t label = 0; label < labels; ++label) {
+    const bool last = label + 1 == labels;
+    if (label % 2 == 0 || last) ranker.ids.push_back(last ? 1 : 0);
+    if (label % 2 == 0 || last) ranker.weights.push_back(static_cast<float>(label));
+    ranker.offsets.push_back(static_cast<int64_t>(ranker.ids.size()));
+    ranker.bias.push_back(0.5F);
+  }
+  return ranker;
+}
+
+TEST(RankerQueryTest, LooksLabelsUpWhereAFeatureHasVeryMany) {
+  const SparseRanker ranker = of_many_labels(1000);
+  const SparseRanker turned = by_feature(ranker, 2);
+  EXPECT_EQ(turned.view().weight(4, 0), 4);
+  EXPECT_EQ(turned.view().weight(5, 0), 0);
+  EXPECT_EQ(turned.view().weight(999, 1), 999);
+  EXPECT_EQ(ranker.view().weight(999, 1), 999);
+  EXPECT_EQ(ranker.view().weight(999, 0), 0);
+  const Csr point = csr_of(2, {{{0, 2.0F}, {1, 3.0F}}});
+  RankerQuery query(turned.view(), 2, chosen_isa());
+  std::vector<int32_t> all(1000);
+  std::iota(all.begin(), all.end(), 0);
+  for (const size_t asked : {size_t{1}, size_t{3}, all.size()}) {  // 500 weights: looked up, or not
+    std::vector<float> margins(asked);
+    const auto labels = std::span(all).last(asked);
+    query.margins(point.row(0), labels, margins);
+    for (size_t i = 0; i < asked; ++i) {
+      const int32_t label = labels[i];
+      const auto weight = static_cast<float>(label);
+      EXPECT_EQ(margins[i], 0.5F + (label == 999 ? 3 * weight : label % 2 == 0 ? 2 * weight : 0));
+    }
+  }
+}
+
+TEST(SparseRankerTest, LiesAsTheFewerWeightsArePassedOver) {
+  // Of three labels one has all ten features; a point has one feature of its own.
+  SparseRanker ranker;
+  for (uint32_t v = 0; v < 10; ++v) {
+    ranker.ids.push_back(v);
+    ranker.weights.push_back(1);
+  }
+  ranker.offsets = {0, 10, 10, 10};
+  ranker.bias = {0, 0, 0};
+  const Csr short_point = csr_of(10, {{{4, 1.0F}}});
+  const Csr frequent = csr_of(3, {{{0, 1.0F}, {1, 1.0F}}}), rare = csr_of(3, {{{1, 1.0F}}});
+  EXPECT_EQ(better_layout(ranker.view(), short_point, frequent), RankerLayout::kByFeature);
+  EXPECT_EQ(better_layout(ranker.view(), short_point, rare), RankerLayout::kByLabel);
 }
 
 TEST(SparseRankerTest, DamageIsRefused) {
@@ -155,7 +211,7 @@ TEST(SparseRankerTest, DamageIsRefused) {
   refused("do not fit",
           [](SparseRanker& ranker) { std::swap(ranker.offsets[1], ranker.offsets[9]); });
   refused("do not fit", [](SparseRanker& ranker) { ranker.weights.pop_back(); });
-  refused("beyond its own", [](SparseRanker& ranker) { ranker.features.back() = kFeatures; });
+  refused("beyond its own", [](SparseRanker& ranker) { ranker.ids.back() = kFeatures; });
   refused("not a number", [](SparseRanker& ranker) { ranker.weights[3] = NAN; });
   refused("not a number", [](SparseRanker& ranker) { ranker.weights.back() = INFINITY; });
   refused("not a number", [](SparseRanker& ranker) { ranker.bias[2] = -INFINITY; });

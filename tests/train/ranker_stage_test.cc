@@ -66,7 +66,8 @@ class RankerStageTest : public testing::Test {
 
   static void expect_same(const LearnedRanker& a, const LearnedRanker& b) {
     EXPECT_EQ(a.weights.offsets, b.weights.offsets);
-    EXPECT_EQ(a.weights.features, b.weights.features);
+    EXPECT_EQ(a.weights.layout, b.weights.layout);
+    EXPECT_EQ(a.weights.ids, b.weights.ids);
     EXPECT_EQ(a.weights.weights, b.weights.weights);
     EXPECT_EQ(a.weights.bias, b.weights.bias);
     for (const float p : {0.1F, 0.5F, 0.9F}) {
@@ -113,10 +114,16 @@ TEST_F(RankerStageTest, SeesTheVectorOfAPointWhereAsked) {
     settings_.ranker = choice;
     const auto learned = run(1, kNever, false);
     ASSERT_TRUE(learned);
-    const auto& features = learned->weights.features;
-    EXPECT_GT(std::ranges::count_if(features, [](uint32_t v) { return v >= 30; }), 100);
-    EXPECT_EQ(std::ranges::count_if(features, [](uint32_t v) { return v < 30; }) > 0,
-              choice == RankerChoice::kBoth);
+    const SparseRankerView ranker = learned->weights.view();
+    int64_t of_words = 0, of_vector = 0;
+    for (uint32_t label = 0; label < ranker.labels(); ++label) {
+      for (uint32_t v = 0; v < 30 + static_cast<uint32_t>(tiny_.sizes().D); ++v) {
+        (v < 30 ? of_words : of_vector) += ranker.weight(label, v) != 0;
+      }
+    }
+    EXPECT_GT(of_vector, 100);
+    EXPECT_EQ(of_words > 0, choice == RankerChoice::kBoth);
+    EXPECT_EQ(of_words + of_vector, static_cast<int64_t>(ranker.ids.size()));
   }
 }
 

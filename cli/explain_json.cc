@@ -1,4 +1,4 @@
-// Explanations for programs: a line a point, scores with the digits that `elias predict` writes.
+// Explanations for programs: a line a point, numbers that are read as the same floats.
 #include <nlohmann/json.hpp>
 
 #include "base/readable.h"

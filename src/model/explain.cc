@@ -39,13 +39,13 @@ std::vector<ExplainedPath> paths_to(const LabelGraphView& graph, const Beam& bea
 }
 
 /// What each feature of x with a weight of the label adds, words and vector apart.
-void add_parts(const SparseRankerView& ranker, const CsrRow& x, uint64_t V, uint32_t label,
+void add_parts(const SparseRankerView& ranker, const CsrRow& x, int64_t V, uint32_t label,
                ExplainedMargin& margin) {
   double vector_adds = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     const float weight = ranker.weight(label, x.columns[i]);
     if (weight == 0) continue;
-    if (x.columns[i] < V) {
+    if (int64_t{x.columns[i]} < V) {
       margin.words.push_back({x.columns[i], x.values[i], weight, x.values[i] * weight});
     } else {
       vector_adds += double{x.values[i]} * double{weight};
@@ -61,7 +61,10 @@ void add_parts(const SparseRankerView& ranker, const CsrRow& x, uint64_t V, uint
 class Explainer::Room {
  public:
   Room(const Context& context, const Model& model)
-      : context_(context), model_(model), state_(model.predictor().make_state()) {
+      : context_(context),
+        model_(model),
+        V_(static_cast<int64_t>(model.features())),
+        state_(model.predictor().make_state()) {
     for (size_t m = 0; m < model.members().size(); ++m) {
       members_.push_back(std::make_unique<MemberRoom>(model.predictor().member(m), context.isa()));
     }
@@ -70,7 +73,7 @@ class Explainer::Room {
     const RankerInputOptions& input = model.ranker()->input;
     input_.emplace(input);
     query_.emplace(model.ranker()->weights,
-                   ranker_columns(input, V(), model.first().weights.encoder.table.width()),
+                   ranker_columns(input, V_, model.first().weights.encoder.table.width()),
                    context.isa());
   }
 
@@ -93,7 +96,6 @@ class Explainer::Room {
   }
 
  private:
-  int64_t V() const { return static_cast<int64_t>(model_.features()); }
   bool is_ensemble() const { return members_.size() > 1; }
 
   /// How far the list that a prediction of k labels begins with can be followed.
@@ -169,18 +171,19 @@ class Explainer::Room {
 
   ExplainedMargin margin_of(uint32_t label, const CsrRow& words) {
     const RankerPart& ranker = *model_.ranker();
-    const CsrRow x = input_->of(words, V(), phi_.front().span<float>());
+    const CsrRow x = input_->of(words, V_, phi_.front().span<float>());
     ExplainedMargin margin;
     const auto id = static_cast<int32_t>(label);
     query_->margins(x, {&id, 1}, {&margin.margin, 1});
     margin.q = ranker_score(ranker.mix.loss, margin.margin);
     margin.bias = ranker.weights.bias[label];
-    add_parts(ranker.weights, x, model_.features(), label, margin);
+    add_parts(ranker.weights, x, V_, label, margin);
     return margin;
   }
 
   const Context& context_;
   const Model& model_;
+  int64_t V_;
   std::unique_ptr<Predictor::State> state_;
   std::vector<std::unique_ptr<MemberRoom>> members_;
   std::optional<RankerInput> input_;

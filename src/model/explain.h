@@ -68,7 +68,7 @@ struct ExplainedLabel {
   std::optional<ExplainedMargin> margin;  // none: the model has no ranker
 };
 
-/// One thread's room for explanations. The model must outlive it.
+/// One thread's room for explanations. Context and model must outlive it.
 class Explainer {
  public:
   Explainer(const Context& context, const Model& model);

@@ -215,12 +215,13 @@ FileEvaluation evaluate_model(const Options& options, Reference& reference, Thre
     evaluating.threshold = thresholds->common;
     evaluating.label_thresholds = thresholds->by_label;
   }
-  Csr scores =
-      predict_all(context, model.predictor(), test.features, options.evaluate.cutoffs.deepest());
+  int64_t depth = options.evaluate.cutoffs.deepest();
+  if (thresholds) depth = std::max(depth, Thresholds::kDepth);
+  Csr scores = predict_all(context, model.predictor(), test.features, depth);
   FileEvaluation file;
   file.name = options.model;
   const auto deepest = std::min<uint64_t>(options.evaluate.cutoffs.deepest(), model.labels());
-  const auto K = static_cast<uint64_t>(model.first().search.shortlist);
+  const auto K = static_cast<uint64_t>(most_found(model));
   if (model.first().weights.cluster_weights && K < deepest) file.shortlist = K;
   file.filtered = remove_pairs(scores, reference.filter);
   file.result = evaluate(reference.truth.labels, scores, reference.trained(), evaluating, pool,

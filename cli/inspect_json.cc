@@ -24,13 +24,6 @@ Json ranker_json(const RankerPart& ranker) {
           {"mix", kMixNames[static_cast<size_t>(ranker.mix.kind)]}};
 }
 
-Json thresholds_json(const Thresholds& thresholds) {
-  return {{"for", goal_text(thresholds.goal)},
-          {"depth", thresholds.depth},
-          {"common", shortest(thresholds.common)},
-          {"labels_with_their_own", thresholds.own}};
-}
-
 Json ensemble_json(const Inspection& inspection) {
   if (inspection.model.members().size() == 1) return nullptr;
   return {{"members", inspection.model.members().size()},

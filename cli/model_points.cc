@@ -82,6 +82,12 @@ TestPoints read_test_points(const std::string& path, ReadOptions reading, const 
   return points;
 }
 
+int64_t most_found(const Model& model) {
+  int64_t sum = 0;
+  for (const Member& member : model.members()) sum += member.search.shortlist;
+  return std::min(sum, static_cast<int64_t>(model.labels()));
+}
+
 Training training_of(const Model& model, const Propensity& propensity) {
   const auto counts = model.label_counts();
   return {

@@ -35,6 +35,9 @@ struct TestPoints {
 TestPoints read_test_points(const std::string& path, ReadOptions reading, const Model& model,
                             ThreadPool& pool);
 
+/// The most labels that the search of a model with an index finds for a point.
+int64_t most_found(const Model& model);
+
 /// What the model knows of its training data.
 Training training_of(const Model& model, const Propensity& propensity);
 

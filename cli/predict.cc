@@ -20,7 +20,7 @@ namespace elias::cli {
 namespace {
 
 constexpr int64_t kMostLabels = 1'000'000;
-constexpr int64_t kDefaultLabels = 5, kLabelsWithThreshold = 100;
+constexpr int64_t kDefaultLabels = 5;
 
 struct Options {
   std::string model, input, input_format, format = "tsv", output = "-", candidates;
@@ -108,12 +108,11 @@ class PredictRun {
  private:
   int64_t labels_asked_for() const {
     if (options_.k > 0) return options_.k;
-    if (!thresholds_) return kDefaultLabels;
-    return thresholds_->depth > 0 ? int64_t{thresholds_->depth} : kLabelsWithThreshold;
+    return thresholds_ ? Thresholds::kDepth : kDefaultLabels;
   }
 
   void say_if_shortlist_is_shorter() const {
-    const int64_t K = model_.first().search.shortlist;
+    const int64_t K = most_found(model_);
     const bool cut = allowed_.all() || static_cast<int64_t>(allowed_.list().size()) > K;
     if (!model_.first().weights.cluster_weights || k_ <= K || !cut) return;
     fmt::print(stderr, "elias: --k {}: the model finds at most {} for a point, its shortlist\n", k_,
@@ -174,9 +173,7 @@ void add_predict(CLI::App& app, const Global& global) {
                    "Format of the input: lines, tsv, fasttext, jsonl, sparse, matrix, npz "
                    "(default: told from the file)")
       ->type_name("NAME");
-  verb->add_option("--k", options->k,
-                   "Labels a point, at most (default: 5; with --threshold 100, or as many as it "
-                   "was chosen on)")
+  verb->add_option("--k", options->k, "Labels a point, at most (default: 5, with --threshold 100)")
       ->check(number_range(int64_t{1}, kMostLabels))
       ->type_name("N");
   options->threshold.add_to(*verb,

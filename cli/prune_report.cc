@@ -66,8 +66,12 @@ std::string prune_report(const PruneResult& result) {
   if (result.test) add_figures(table, result.test->before, result.test->after);
   std::string text = table.text("  ");
   if (result.restored > 0) {
-    text += fmt::format("{} would have lost the last edge: the best one was kept\n",
-                        counted(static_cast<uint64_t>(result.restored), "label"));
+    const auto restored = static_cast<uint64_t>(result.restored);
+    text += before.members().size() == 1
+                ? fmt::format("{} would have lost the last edge: the best one was kept\n",
+                              counted(restored, "label"))
+                : fmt::format("{} kept, in all members: each the last one of a label there\n",
+                              counted(restored, "edge"));
   }
   return text;
 }

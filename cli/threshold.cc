@@ -1,5 +1,6 @@
 // elias threshold: from which score on is a label predicted? Chosen on data, kept in the model.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -15,12 +16,9 @@
 namespace elias::cli {
 namespace {
 
-constexpr int64_t kDeepest = 1'000'000;
-
 struct Options {
   std::string model, data_path, goal = "f1";
   DataOptions data;  // of the points; the model decides what labels are
-  int64_t k = 100;
   uint64_t least = 10;
   bool per_label = false, dry_run = false, json = false;
 };
@@ -58,41 +56,58 @@ ThresholdGoal parse_goal(const std::string& text) {
   return goal;
 }
 
-[[noreturn]] void fail_goal(const Options& options, const ThresholdGoal& goal,
-                            const ThresholdSearch& search) {
+[[noreturn]] void fail_goal(const Options& options, const ThresholdSearch& search) {
   if (search.most_recall() == 0) {
     throw InputError(
-        "{}: none of its labels is among the {} best of its point: is it of another "
-        "label set?",
-        options.data_path, options.k);
+        "{}: no true label is among the {} best of its point: is it of another label set?",
+        options.data_path, Thresholds::kDepth);
   }
-  const bool precision = goal.aim == ThresholdAim::kPrecision;
-  throw InputError("--for {}: no threshold reaches it on {}: the most is {:.4f}{}", options.goal,
-                   options.data_path, precision ? search.most_precision() : search.most_recall(),
-                   precision ? ": ask for less"
-                             : fmt::format(", all of the {} best labels a point: ask for less, or "
-                                           "give a larger --k",
-                                           options.k));
+  throw InputError(
+      "--for {}: no threshold reaches it on {}: the most is a precision of {:.4f} or a recall of "
+      "{:.4f}: ask for less{}",
+      options.goal, options.data_path, search.most_precision(), search.most_recall(),
+      options.per_label ? ", or leave out --per-label" : "");
 }
 
-void run(const Options& options, const Global& global) {
+/// Found out before the work, not after it.
+void require_writable(const std::string& folder) {
+  if (::access(folder.c_str(), W_OK) == 0) return;
+  throw InputError(
+      "{}: cannot be written ({}): check its permissions, or give --dry-run to see the threshold "
+      "alone",
+      folder, system_error_text());
+}
+
+void note_unknown(const ThresholdSearch& search) {
+  if (search.unknown_positives() == 0) return;
+  fmt::print(stderr, "elias: {} of labels that the model does not know: they count as not found\n",
+             counted(search.unknown_positives(), "true pair"));
+}
+
+ThresholdChoice choose(const Options& options, const ThresholdSearch& search) {
   const ThresholdSearch::Options goal{
       .goal = parse_goal(options.goal),
       .least_own = options.per_label ? std::optional(options.least) : std::nullopt};
+  const auto thresholds = search.find(goal);
+  if (!thresholds) fail_goal(options, search);
+  return {.thresholds = *thresholds,
+          .least_own = goal.least_own,
+          .here = search.figures(*thresholds),
+          .tested = search.tested_figures(goal)};
+}
+
+void run(const Options& options, const Global& global) {
+  parse_goal(options.goal);  // what is wrong is said before the work
   ThreadPool pool(global.threads);
   const Context context(pool);
   const Model model = Model::load(options.model, context);
+  if (!options.dry_run) require_writable(options.model);
   const auto points = read_test_points(options.data_path, options.data.read_options(), model, pool);
-  const ThresholdSearch search(points.labels,
-                               predict_all(context, model.predictor(), points.features, options.k));
-  auto thresholds = search.find(goal);
-  if (!thresholds) fail_goal(options, goal.goal, search);
-  thresholds->depth = static_cast<uint32_t>(options.k);
-  const ThresholdChoice choice{.thresholds = *thresholds,
-                               .least_own = goal.least_own,
-                               .here = search.figures(*thresholds),
-                               .tested = search.tested_figures(goal)};
-  if (!options.dry_run) store_thresholds(options.model, *thresholds);
+  const ThresholdSearch search(
+      points.labels, predict_all(context, model.predictor(), points.features, Thresholds::kDepth));
+  note_unknown(search);
+  const ThresholdChoice choice = choose(options, search);
+  if (!options.dry_run) store_thresholds(options.model, model, choice.thresholds);
   if (options.json) {
     fmt::print("{}\n", threshold_json(choice).dump(2));
     return;
@@ -122,14 +137,12 @@ void add_threshold(CLI::App& app, const Global& global) {
                    "that allows; recall=R: at least R, with as few as that takes")
       ->type_name("GOAL")
       ->capture_default_str();
-  verb->add_flag("--per-label", options->per_label,
-                 "Labels with enough points in the data get a threshold of their own");
+  CLI::Option* per_label =
+      verb->add_flag("--per-label", options->per_label,
+                     "Labels with enough points in the data get a threshold of their own");
   verb->add_option("--least", options->least, "How many points are enough for --per-label")
+      ->needs(per_label)
       ->check(number_range(uint64_t{1}, uint64_t{1'000'000'000}))
-      ->type_name("N")
-      ->capture_default_str();
-  verb->add_option("--k", options->k, "Labels a point that are looked at")
-      ->check(number_range(int64_t{1}, kDeepest))
       ->type_name("N")
       ->capture_default_str();
   verb->add_flag("--dry-run", options->dry_run, "Show what would be chosen, and keep nothing");

@@ -13,20 +13,21 @@ void ThresholdOption::add_to(CLI::App& verb, const char* description) {
 
 float ThresholdOption::score() const {
   double score = 0;
-  if (CLI::detail::lexical_cast(text_, score) && std::isfinite(static_cast<float>(score))) {
+  if (CLI::detail::lexical_cast(*text_, score) && std::isfinite(static_cast<float>(score))) {
     return static_cast<float>(score);
   }
   if (automatic()) {
     throw InputError("--threshold auto: needs a --model, which can have thresholds: give a score");
   }
-  throw InputError("--threshold {}: is not a finite number: give a score, or auto", shown(text_));
+  throw InputError("--threshold {}: is not a finite number: give a score, or auto", shown(*text_));
 }
 
 Thresholds ThresholdOption::of(const Model& model, const std::string& folder) const {
   if (!automatic()) {
     Thresholds thresholds;
     thresholds.common = score();
-    return thresholds;
+    if (thresholds.common >= 0 && thresholds.common <= 1) return thresholds;
+    throw InputError("--threshold {}: scores are probabilities: give a number from 0 to 1", *text_);
   }
   if (model.thresholds() != nullptr) return *model.thresholds();
   throw InputError(

@@ -31,11 +31,19 @@ std::string goal_text(const ThresholdGoal& goal) {
   return fmt::format("{} {}", kThresholdAimNames[static_cast<size_t>(goal.aim)], goal.share);
 }
 
+Json thresholds_json(const Thresholds& thresholds) {
+  Json json = {{"for", kThresholdAimNames[static_cast<size_t>(thresholds.goal.aim)]}};
+  if (thresholds.goal.aim != ThresholdAim::kF1) json["share"] = thresholds.goal.share;
+  json["common"] = shortest(thresholds.common);
+  json["labels_with_their_own"] = thresholds.own;
+  return json;
+}
+
 std::string threshold_report(const ThresholdChoice& choice) {
   const Thresholds& thresholds = choice.thresholds;
   std::string text = fmt::format("Threshold for {}, by {} and the {} best labels of each\n",
                                  goal_text(thresholds.goal), counted(choice.here.rows, "point"),
-                                 grouped(thresholds.depth));
+                                 Thresholds::kDepth);
   Table scores;
   if (!choice.least_own) {
     scores.add({"of all labels", fmt::format("{:.4g}", thresholds.common)});
@@ -53,18 +61,14 @@ std::string threshold_report(const ThresholdChoice& choice) {
   text += table.text("  ");
   text += choice.tested
               ? "  on others: each fifth of the points by thresholds that the rest of them chose\n"
-              : "  too few points to say what it gives on others\n";
+              : "  on others: cannot be said, as four fifths of the points do not reach the goal\n";
   return text;
 }
 
 Json threshold_json(const ThresholdChoice& choice) {
   const Thresholds& thresholds = choice.thresholds;
-  Json json = {{"for", kThresholdAimNames[static_cast<size_t>(thresholds.goal.aim)]}};
-  if (thresholds.goal.aim != ThresholdAim::kF1) json["share"] = thresholds.goal.share;
+  Json json = thresholds_json(thresholds);
   json["points"] = choice.here.rows;
-  json["depth"] = thresholds.depth;
-  json["common"] = shortest(thresholds.common);
-  json["labels_with_their_own"] = thresholds.own;
   json["on_these_points"] = figures_json(choice.here);
   json["on_others"] = choice.tested ? figures_json(*choice.tested) : Json(nullptr);
   return json;

@@ -19,6 +19,8 @@ struct ThresholdChoice {
 /// "f1", "precision 0.9": what thresholds were chosen for.
 std::string goal_text(const ThresholdGoal& goal);
 
+nlohmann::ordered_json thresholds_json(const Thresholds& thresholds);
+
 std::string threshold_report(const ThresholdChoice& choice);
 nlohmann::ordered_json threshold_json(const ThresholdChoice& choice);
 

@@ -1,7 +1,9 @@
 #include "metrics/thresholds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "base/errors.h"
@@ -17,10 +19,14 @@ double share_of(uint64_t part, uint64_t whole) {
 /// Walks down a list of pairs, best first, and remembers where it would be cut.
 class Cut {
  public:
-  Cut(const ThresholdGoal& goal, uint64_t positives) : goal_(goal), positives_(positives) {}
+  /// `predicted` pairs, with `hits` true ones among them, count wherever it is cut.
+  Cut(const ThresholdGoal& goal, uint64_t positives, uint64_t predicted = 0, uint64_t hits = 0)
+      : goal_(goal), positives_(positives), predicted_(predicted), hits_(hits) {}
 
   void add(float score, bool hit) {
-    if (predicted_ > 0 && score < last_) consider(halfway(score, last_));
+    if (first_) consider(std::nextafter(score, std::numeric_limits<float>::infinity()));
+    if (!first_ && score < last_) consider(halfway(score, last_));
+    first_ = false;
     last_ = score;
     ++predicted_;
     hits_ += hit;
@@ -28,7 +34,7 @@ class Cut {
 
   /// The threshold; empty if no place to cut reaches the goal.
   std::optional<float> finish() {
-    if (predicted_ > 0) consider(last_);
+    consider(last_);
     return found_ ? std::optional(threshold_) : std::nullopt;
   }
 
@@ -63,8 +69,9 @@ class Cut {
 
   const ThresholdGoal& goal_;
   uint64_t positives_;
-  uint64_t predicted_ = 0, hits_ = 0;  // of the pairs so far
-  float last_ = 0;
+  uint64_t predicted_, hits_;  // of the pairs so far
+  bool first_ = true;
+  float last_ = 1;
   double best_f1_ = 0;
   float threshold_ = 0;
   bool found_ = false;
@@ -100,6 +107,8 @@ ThresholdSearch::ThresholdSearch(const Csr& truth, const Csr& scores)
   for (size_t row = 0; row < rows_; ++row) {
     add_row(truth.row(row), scores.row(row), static_cast<uint8_t>(row % kParts));
   }
+  const std::vector<uint64_t> counts = column_counts(truth);
+  for (size_t l = labels_; l < counts.size(); ++l) unknown_labels_ += counts[l] > 0;
   // Of equal scores the order does not matter: no threshold lies between them.
   std::ranges::sort(by_score_, std::greater(), &Pair::score);
   for (const Pair& pair : by_score_) ++offsets_[pair.label + 1];
@@ -148,20 +157,20 @@ uint64_t ThresholdSearch::all_positives(std::optional<size_t> without) const {
 
 std::optional<Thresholds> ThresholdSearch::find(const Options& options,
                                                 std::optional<size_t> without) const {
+  if (options.least_own) return find_by_label(options, without);
   Cut cut(options.goal, all_positives(without));
   for (const Pair& pair : by_score_) {
     if (pair.part != without) cut.add(pair.score, pair.hit);
   }
   const auto common = cut.finish();
   if (!common) return {};
-  if (options.least_own) return find_by_label(options, without, *common);
-  return Thresholds{.goal = options.goal, .depth = 0, .common = *common, .own = 0, .by_label = {}};
+  return Thresholds{.goal = options.goal, .common = *common, .own = 0, .by_label = {}};
 }
 
-Thresholds ThresholdSearch::find_by_label(const Options& options, std::optional<size_t> without,
-                                          float common) const {
+std::optional<Thresholds> ThresholdSearch::find_by_label(const Options& options,
+                                                         std::optional<size_t> without) const {
   std::vector<std::optional<float>> own(labels_);
-  uint64_t left = all_positives(without);  // of labels that have no threshold of their own
+  uint64_t predicted = 0, hits = 0;  // by thresholds of labels' own
   for (uint32_t label = 0; label < labels_; ++label) {
     const uint64_t known = positives(label, without);
     if (known < *options.least_own) continue;
@@ -170,20 +179,24 @@ Thresholds ThresholdSearch::find_by_label(const Options& options, std::optional<
       if (pair.part != without) cut.add(pair.score, pair.hit);
     }
     own[label] = cut.finish();
-    if (own[label]) left -= known;
+    if (!own[label]) continue;
+    for (const Pair& pair : pairs_of(label)) {
+      const bool counts = pair.part != without && pair.score >= *own[label];
+      predicted += counts;
+      hits += counts && pair.hit;
+    }
   }
-  Cut cut(options.goal, left);
+  Cut cut(options.goal, all_positives(without), predicted, hits);
   for (const Pair& pair : by_score_) {
     if (pair.part != without && !own[pair.label]) cut.add(pair.score, pair.hit);
   }
-  Thresholds thresholds{.goal = options.goal,
-                        .depth = 0,
-                        .common = cut.finish().value_or(common),
-                        .own = 0,
-                        .by_label = std::vector<float>(labels_)};
+  const auto common = cut.finish();
+  if (!common) return {};
+  Thresholds thresholds{
+      .goal = options.goal, .common = *common, .own = 0, .by_label = std::vector<float>(labels_)};
   for (uint32_t label = 0; label < labels_; ++label) {
     thresholds.own += own[label].has_value();
-    thresholds.by_label[label] = own[label].value_or(thresholds.common);
+    thresholds.by_label[label] = own[label].value_or(*common);
   }
   return thresholds;
 }
@@ -210,6 +223,7 @@ ThresholdFigures ThresholdSearch::sum_up(const std::vector<LabelCounts>& counts)
     figures.macro_f1 += f1_score(hits, predicted, known);
     ++labels;
   }
+  labels += unknown_labels_;
   if (labels > 0) figures.macro_f1 /= static_cast<double>(labels);
   return figures;
 }
@@ -221,6 +235,7 @@ ThresholdFigures ThresholdSearch::figures(const Thresholds& thresholds) const {
 }
 
 std::optional<ThresholdFigures> ThresholdSearch::tested_figures(const Options& options) const {
+  if (rows_ < kParts) return {};
   std::vector<LabelCounts> counts(labels_);
   for (size_t part = 0; part < kParts; ++part) {
     const auto thresholds = find(options, part);
@@ -228,6 +243,10 @@ std::optional<ThresholdFigures> ThresholdSearch::tested_figures(const Options& o
     count(*thresholds, part, counts);
   }
   return sum_up(counts);
+}
+
+uint64_t ThresholdSearch::unknown_positives() const {
+  return std::accumulate(unknown_positives_.begin(), unknown_positives_.end(), uint64_t{0});
 }
 
 double ThresholdSearch::most_precision() const {

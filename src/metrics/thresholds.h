@@ -1,9 +1,10 @@
 // From which score on does a label count as predicted? Thresholds are chosen on points that
 // training has not seen: for the most F1, or for a precision or recall that is wanted.
 //
-// A threshold t stands for the pairs (point, label) with a score >= t. A label with enough true
-// pairs may have its own, chosen on its pairs alone; the others have a common one, chosen on the
-// pairs of all of them together. Where the goal is
+// A threshold t stands for the pairs (point, label) with a score >= t, among the kDepth best labels
+// of each point. A label with enough true pairs may have its own, chosen on its pairs alone; the
+// common one of the others is chosen so that all predicted pairs together serve the goal. If that
+// is
 //   F1         it is the t with the largest F1, of equal ones the highest;
 //   precision  the lowest t whose pairs are true often enough: no other keeps more of them;
 //   recall     the highest t whose pairs hold enough of the true ones.
@@ -30,8 +31,9 @@ struct ThresholdGoal {
 };
 
 struct Thresholds {
+  static constexpr int64_t kDepth = 100;  // labels a point that are looked at
+
   ThresholdGoal goal;
-  uint32_t depth = 0;           // labels a point whose scores they were chosen on
   float common = 0;             // of all labels without one of their own
   uint64_t own = 0;             // labels that have one
   std::vector<float> by_label;  // [L]; empty if no label has one
@@ -62,25 +64,28 @@ class ThresholdSearch {
   struct Options {
     ThresholdGoal goal;
     /// Labels with so many true pairs get a threshold of their own; none: no label does. One that
-    /// cannot reach the goal has the common threshold. If that of the others cannot reach it, it is
-    /// the one of all labels.
+    /// cannot reach the goal has the common threshold.
     std::optional<uint64_t> least_own;
   };
 
   /// `truth` is N x at least L, relevances above zero are true; `scores` N x L, finite.
   ThresholdSearch(const Csr& truth, const Csr& scores);
 
-  /// By all points, or by those that are not in `part`. Empty if no common threshold reaches the
-  /// goal. The depth is left at 0.
-  std::optional<Thresholds> find(const Options& options, std::optional<size_t> part = {}) const;
+  /// By all points, or by those that are not in the part `without`. Empty if no common threshold
+  /// reaches the goal.
+  std::optional<Thresholds> find(const Options& options, std::optional<size_t> without = {}) const;
 
   /// On all points.
   ThresholdFigures figures(const Thresholds& thresholds) const;
 
   /// On points that had no say: those of each part by the thresholds of the others. Empty if one of
-  /// these cannot reach the goal.
+  /// these cannot reach the goal, or there are fewer points than parts.
   std::optional<ThresholdFigures> tested_figures(const Options& options) const;
 
+  /// True pairs of all points but those in the part `without`.
+  uint64_t all_positives(std::optional<size_t> without = {}) const;
+  /// Of these, the pairs of labels that are never predicted: those from L on.
+  uint64_t unknown_positives() const;
   /// The best precision of any common threshold.
   double most_precision() const;
   /// The recall of all pairs, whatever their score.
@@ -100,9 +105,8 @@ class ThresholdSearch {
   void add_row(const CsrRow& truth, const CsrRow& scores, uint8_t part);
   std::span<const Pair> pairs_of(uint32_t label) const;
   uint64_t positives(uint32_t label, std::optional<size_t> without = {}) const;
-  uint64_t all_positives(std::optional<size_t> without = {}) const;
-  Thresholds find_by_label(const Options& options, std::optional<size_t> without,
-                           float common) const;
+  std::optional<Thresholds> find_by_label(const Options& options,
+                                          std::optional<size_t> without) const;
   void count(const Thresholds& thresholds, std::optional<size_t> part,
              std::vector<LabelCounts>& counts) const;
   ThresholdFigures sum_up(const std::vector<LabelCounts>& counts) const;
@@ -114,6 +118,7 @@ class ThresholdSearch {
   /// [parts][L] true pairs, and [parts] those of labels from L on, which are never predicted.
   std::array<std::vector<uint32_t>, kParts> positives_;
   std::array<uint64_t, kParts> unknown_positives_{};
+  uint64_t unknown_labels_ = 0;  // with a true pair
 };
 
 }  // namespace elias

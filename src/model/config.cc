@@ -89,14 +89,10 @@ Thresholds thresholds_from(const Json& json, const std::string& path) {
   if (thresholds.goal.aim != ThresholdAim::kF1) {
     thresholds.goal.share = real(json, "share", path);
   }
-  const int64_t depth = whole(json, "depth", path), own = whole(json, "own", path);
-  if (depth < 1 || depth > std::numeric_limits<uint32_t>::max() || own < 0) {
-    throw InputError(
-        "{}: a threshold by {} labels a point, and {} of their own, cannot be: copy "
-        "the model again",
-        path, depth, own);
+  const int64_t own = whole(json, "own", path);
+  if (own < 0) {
+    throw InputError("{}: thresholds of {} labels cannot be: copy the model again", path, own);
   }
-  thresholds.depth = static_cast<uint32_t>(depth);
   thresholds.common = static_cast<float>(real(json, "common", path));
   thresholds.own = static_cast<uint64_t>(own);
   return thresholds;
@@ -105,7 +101,6 @@ Thresholds thresholds_from(const Json& json, const std::string& path) {
 Json to_json(const Thresholds& thresholds) {
   Json json = {{"for", kThresholdAimNames[static_cast<size_t>(thresholds.goal.aim)]}};
   if (thresholds.goal.aim != ThresholdAim::kF1) json["share"] = thresholds.goal.share;
-  json["depth"] = thresholds.depth;
   json["common"] = shortest(thresholds.common);
   json["own"] = thresholds.own;
   return json;

@@ -108,10 +108,11 @@ class Explainer::Room {
   /// Lets every member find its labels.
   void search(const Csr& features, size_t point, int64_t k) {
     lists_.clear();
+    const int64_t asked = model_.predictor().asked(is_ensemble() ? 0 : k);
     for (size_t m = 0; m < members_.size(); ++m) {
-      lists_.emplace_back(model_.predictor().asked(k));
+      lists_.emplace_back(asked);
       phi_[m] = members_[m]->encode(context_, features, point, point + 1);
-      members_[m]->rank(context_, phi_[m], model_.predictor().asked(k), {}, lists_[m].view());
+      members_[m]->rank(context_, phi_[m], asked, {}, lists_[m].view());
     }
     std::vector<MemberList> found;
     for (const List& list : lists_) found.push_back({list.labels, list.scores});

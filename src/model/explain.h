@@ -77,8 +77,8 @@ class Explainer {
   /// Of the row `point` of `features` [N x V], which the model's predictor can take: its k best
   /// labels, best first; or `labels`, if there are any, in the given order, found or not.
   ///
-  /// The list that ranks are taken from is that of a prediction of k labels. Without an ensemble,
-  /// whose fusion depends on k, it is gone through to its end for `labels`.
+  /// Ranks are those of a prediction: for `labels`, of one that goes through to the end of the
+  /// shortlist; of an ensemble, through what its members are asked for where k labels are wanted.
   std::vector<ExplainedLabel> explain(const Csr& features, size_t point, int64_t k,
                                       std::span<const uint32_t> labels = {});
 

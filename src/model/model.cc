@@ -283,6 +283,7 @@ Model Model::load(const std::string& folder, const Context& context) {
   return Model(std::make_unique<Parts>(folder, context));
 }
 
+const ModelConfig& Model::config() const { return parts_->config; }
 const std::string& Model::method() const { return parts_->config.method; }
 const std::vector<Member>& Model::members() const { return parts_->members; }
 const Fusion& Model::fusion() const { return parts_->fusion; }

@@ -49,6 +49,7 @@ struct ModelParts {
   nlohmann::ordered_json training;         // the resolved settings of the run
 };
 
+struct ModelConfig;
 class Model;
 /// The parts of a model, to write it again with others in their place; `labels` is its
 /// label_space().
@@ -63,11 +64,6 @@ void check_label_names(const LabelSpace& labels);
 /// folder with it is whole. An older model there is replaced.
 void write_model(const std::string& folder, const ModelParts& parts, LabelStorage storage);
 
-/// Gives the model in `folder` thresholds, in the place of others if it has some. Every other file
-/// but config.json stays as it is, and a kill at any moment leaves a whole model, with the old
-/// thresholds or with the new ones. Throws InputError if config.json is not one of a model.
-void store_thresholds(const std::string& folder, const Thresholds& thresholds);
-
 class Model {
  public:
   /// Throws InputError, naming the file, if the model is damaged, of a newer format, or mixed from
@@ -76,6 +72,7 @@ class Model {
   Model(Model&&) noexcept;
   ~Model();
 
+  const ModelConfig& config() const;
   const std::string& method() const;
   /// At least one; more are an ensemble.
   const std::vector<Member>& members() const;
@@ -107,5 +104,11 @@ class Model {
   explicit Model(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
+
+/// Gives `model`, which was loaded from `folder`, thresholds there, in the place of others if it
+/// has some. Every other file but config.json stays as it is, and a kill at any moment leaves a
+/// whole model, with the old thresholds or with the new ones. Throws InputError if the folder holds
+/// another model by now, or is being written to.
+void store_thresholds(const std::string& folder, const Model& model, const Thresholds& thresholds);
 
 }  // namespace elias

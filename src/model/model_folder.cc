@@ -103,6 +103,7 @@ class FolderBeside {
   void put_at(const std::string& target) {
     temporary_.reset();  // a signal between two renames must not take the only model there is
     if (!fs::exists(target)) return fs::rename(path_, target);
+    const ModelLock lock(target);
     if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
       return;
     }
@@ -132,6 +133,22 @@ std::string followed(const std::string& path) {
 }
 
 }  // namespace
+
+ModelLock::ModelLock(const std::string& folder) {
+  std::string path = folder + "/run/lock";
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) path = folder;
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+  const bool taken = descriptor_ >= 0 && errno == EWOULDBLOCK;
+  const std::string reason = system_error_text();
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!taken) fail_write(path, reason);
+  throw InputError("{}: another process is changing this model: give the command again later",
+                   folder);
+}
+
+ModelLock::~ModelLock() { ::close(descriptor_); }
 
 std::string member_file(std::string_view part, size_t member) {
   return member == 0 ? fmt::format("{}.safetensors", part)

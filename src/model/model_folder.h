@@ -27,6 +27,20 @@ const std::vector<std::string>& model_files();
 
 bool is_model_file(std::string_view name);
 
+/// While it lives, no other process replaces the model in `folder`, or its thresholds: the lock of
+/// the run that the folder is of, or the folder itself is locked.
+class ModelLock {
+ public:
+  /// Throws InputError if another process has it.
+  explicit ModelLock(const std::string& folder);
+  ~ModelLock();
+  ModelLock(const ModelLock&) = delete;
+  ModelLock& operator=(const ModelLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
 /// Throws InputError unless a model may be written to `path`: nothing is there, an empty folder,
 /// or, if `overwrite` is set, a model and nothing else.
 void require_room_for_model(const std::string& path, bool overwrite);

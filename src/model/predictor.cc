@@ -2,6 +2,7 @@
 #include "model/predictor.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -88,18 +89,44 @@ class Predictor::Room : public Predictor::State {
     return first;
   }
 
-  /// The lists of all members become one, in the place of the first member's.
+  /// The lists of all members become one, in the place of the first member's. Scores depend on the
+  /// same places of each list whatever k is: what else a longer list needs follows behind.
   void fuse(size_t points, size_t places) {
+    const auto head = std::min(places, static_cast<size_t>(parts_.asked(0)));
     for (size_t i = 0; i < points; ++i) {
-      one_point_.clear();
-      for (const List& list : lists_) {
-        one_point_.push_back({.labels = std::span(list.labels).subspan(i * places, places),
-                              .scores = std::span(list.scores).subspan(i * places, places)});
+      const std::span<ScoredLabel> best = fuse_first(head, i, places, fuser_);
+      tail_.clear();
+      if (head < places && best.size() < places) {
+        std::ranges::set_difference(fuse_first(places, i, places, tail_fuser_), best,
+                                    std::back_inserter(tail_), {}, &ScoredLabel::label,
+                                    &ScoredLabel::label);
       }
       List& fused = lists_.front();
-      write_best(fuser_.fuse(parts_.fusion, one_point_),
-                 std::span(fused.labels).subspan(i * places, places),
-                 std::span(fused.scores).subspan(i * places, places));
+      const auto labels = std::span(fused.labels).subspan(i * places, places);
+      const auto scores = std::span(fused.scores).subspan(i * places, places);
+      write_best(best, labels, scores);
+      if (!tail_.empty()) append_tail(labels.subspan(best.size()), scores, best.size());
+    }
+  }
+
+  /// Of a point, the first places of all members' lists.
+  std::span<ScoredLabel> fuse_first(size_t first, size_t point, size_t places, Fuser& fuser) {
+    one_point_.clear();
+    for (const List& list : lists_) {
+      one_point_.push_back({.labels = std::span(list.labels).subspan(point * places, first),
+                            .scores = std::span(list.scores).subspan(point * places, first)});
+    }
+    return fuser.fuse(parts_.fusion, one_point_);
+  }
+
+  /// With scores no higher than that of the last one before them.
+  void append_tail(std::span<int32_t> labels, std::span<float> scores, size_t before) {
+    std::ranges::sort(tail_, is_better);
+    const float last = before > 0 ? scores[before - 1] : 1;
+    const float scale = tail_.front().score > last ? last / tail_.front().score : 1;
+    for (size_t i = 0; i < std::min(labels.size(), tail_.size()); ++i) {
+      labels[i] = tail_[i].label;
+      scores[before + i] = std::min(last, tail_[i].score * scale);
     }
   }
 
@@ -107,7 +134,8 @@ class Predictor::Room : public Predictor::State {
   std::vector<std::unique_ptr<MemberRoom>> members_;
   std::vector<List> lists_;  // of the members
   std::vector<MemberList> one_point_;
-  Fuser fuser_;
+  Fuser fuser_, tail_fuser_;
+  std::vector<ScoredLabel> tail_;
   std::optional<Reranker> reranker_;
 };
 

@@ -81,7 +81,8 @@ class Predictor {
 
   int64_t labels() const;
   const MemberWeights& member(size_t m) const;
-  /// How many labels each member is asked for where k are wanted: fusion and ranker see more.
+  /// How many labels each member is asked for where k are wanted: fusion and ranker see at least
+  /// asked(0).
   int64_t asked(int64_t k) const;
 
   /// Room for predictions by one thread at a time; it grows to what the largest call needs.

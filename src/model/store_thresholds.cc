@@ -1,11 +1,6 @@
 // config.json decides which file of thresholds counts: the new one is written under the name that
 // is not in use, then config.json is replaced in one step, and then the old file goes.
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 
 #include "base/atomic_file.h"
@@ -22,28 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of no other process that changes the model: the lock of its run, if it has one, or the folder.
-class ModelLock {
- public:
-  explicit ModelLock(const std::string& folder) {
-    std::string path = folder + "/run/lock";
-    std::error_code ignored;
-    if (!fs::exists(path, ignored)) path = folder;
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      ::close(descriptor_);
-      throw InputError("{}: another process is changing this model: wait for it", folder);
-    }
-  }
-  ~ModelLock() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  ModelLock(const ModelLock&) = delete;
-  ModelLock& operator=(const ModelLock&) = delete;
-
- private:
-  int descriptor_ = -1;
-};
+bool is_threshold_file(const ModelFile& file) {
+  return std::ranges::find(kThresholdFiles, file.name) != kThresholdFiles.end();
+}
 
 ModelConfig read_config(const std::string& path) {
   const MappedFile file(path);
@@ -51,15 +27,27 @@ ModelConfig read_config(const std::string& path) {
   return parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
 }
 
+/// By the size and checksum of every file but those that are replaced here.
+void require_same(const ModelConfig& config, const Model& model, const std::string& folder) {
+  const auto lasting = [](const ModelConfig& all) {
+    std::vector<std::string> files;
+    for (const ModelFile& file : all.files) {
+      if (!is_threshold_file(file)) files.push_back(file.name + file.checksum);
+    }
+    return files;
+  };
+  if (lasting(config) == lasting(model.config())) return;
+  throw InputError("{}: holds another model than at the start: give the command again", folder);
+}
+
 }  // namespace
 
-void store_thresholds(const std::string& folder, const Thresholds& thresholds) {
+void store_thresholds(const std::string& folder, const Model& model, const Thresholds& thresholds) {
   const ModelLock lock(folder);
   ModelConfig config = read_config(folder + "/config.json");
+  require_same(config, model, folder);
   const bool first_in_use = config.find(kThresholdFiles.front()) != nullptr;
-  std::erase_if(config.files, [](const ModelFile& file) {
-    return std::ranges::find(kThresholdFiles, file.name) != kThresholdFiles.end();
-  });
+  std::erase_if(config.files, is_threshold_file);
   config.thresholds = thresholds;
   std::string written;
   if (thresholds.own > 0) {

@@ -15,9 +15,8 @@ std::vector<float> read_thresholds(const SafetensorsFile& file, uint64_t labels)
   const auto values = file.vector<float>("thresholds");
   if (values.size() != labels ||
       !std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {
-    throw InputError(
-        "{}: has not a threshold for each of {} labels: copy the model again, or choose them anew",
-        file.name(), labels);
+    throw InputError("{}: has not a threshold for each of {} labels: copy the model again",
+                     file.name(), labels);
   }
   return {values.begin(), values.end()};
 }

@@ -32,7 +32,7 @@ Rows rows_of(std::span<const Csr> found, const Csr& truth) {
       labels.insert(labels.end(), own.begin(), own.end());
     }
     std::ranges::sort(labels);
-    labels.erase(std::ranges::unique(labels).begin(), labels.end());
+    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
     const size_t first = rows.values.size();
     rows.values.resize(first + labels.size() * M, kLeastLogOdds);
     for (size_t m = 0; m < M; ++m) {

@@ -159,12 +159,17 @@ void check_sparse_ranker(const SparseRankerView& ranker, int64_t labels, int64_t
               offsets.back() == static_cast<int64_t>(ranker.ids.size()) &&
               ranker.weights.size() == ranker.ids.size(),
           "its rows do not fit its weights");
-  constexpr size_t kWeightsPerChunk = 1 << 16;
-  pool.for_chunks(ranker.ids.size(), kWeightsPerChunk, [&](size_t, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      require(int64_t{ranker.ids[i]} < ids, by_label ? "it has weights of features beyond its own"
-                                                     : "it has weights of labels beyond its own");
-      require(std::isfinite(ranker.weights[i]), "it has a weight that is not a number");
+  constexpr size_t kRowsPerChunk = 256;
+  pool.for_chunks(static_cast<size_t>(rows), kRowsPerChunk, [&](size_t, size_t begin, size_t end) {
+    for (size_t row = begin; row < end; ++row) {
+      int64_t before = -1;
+      for (int64_t e = offsets[row]; e < offsets[row + 1]; ++e) {
+        require(int64_t{ranker.ids[e]} > before, "the ids of a row do not rise");
+        require(std::isfinite(ranker.weights[e]), "it has a weight that is not a number");
+        before = ranker.ids[e];
+      }
+      require(before < ids, by_label ? "it has weights of features beyond its own"
+                                     : "it has weights of labels beyond its own");
     }
   });
   require(std::ranges::all_of(ranker.bias, [](float bias) { return std::isfinite(bias); }),

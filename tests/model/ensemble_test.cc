@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "model/label_scores.h"
@@ -93,6 +94,30 @@ TEST_P(EnsembleTest, AShorterListIsTheBeginningOfALongerOne) {
     longer.labels.resize(3);
     longer.scores.resize(3);
     EXPECT_EQ(predict(ensemble_, i, i + 1, 3), longer);
+  }
+}
+
+TEST_P(EnsembleTest, AShorterListIsTheBeginningOfOneLongerThanWhatIsFused) {
+  TinySizes many = sizes(1);
+  many.L = 500;
+  const TinyModel a(many);
+  many.seed = 2;
+  const TinyModel b(many);
+  const SearchSettings search{.alpha = 3, .beam = 4, .shortlist = 400, .gamma = 0.5};
+  const std::vector<Member> members = {{a.views(), search, {}}, {b.views(), search, {}}};
+  for (const FusionKind kind : {FusionKind::kMean, FusionKind::kRanks}) {
+    const Predictor ensemble(context_, members, {.kind = kind, .learned = {}}, {});
+    for (size_t i = 0; i < 20; ++i) {
+      Ranked longer = predict(ensemble, i, i + 1, 350);
+      EXPECT_TRUE(std::ranges::is_sorted(longer.scores, std::greater()));
+      auto labels = longer.labels;
+      std::ranges::sort(labels);
+      EXPECT_EQ(std::ranges::adjacent_find(labels), labels.end());
+      EXPECT_GE(labels.front(), 0);
+      longer.labels.resize(90);
+      longer.scores.resize(90);
+      EXPECT_EQ(predict(ensemble, i, i + 1, 90), longer);
+    }
   }
 }
 

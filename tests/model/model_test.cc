@@ -165,13 +165,14 @@ TEST_F(ModelTest, ARankerThatLeadsAstrayIsRefused) {
     write_model(folder("m"), parts, LabelStorage::kFloat32);
     expect_refused(folder("m"), AllOf(HasSubstr("ranker.safetensors"), HasSubstr(message)));
   };
-  refused("features beyond its own", [](SparseRanker& weights) { weights.ids[5] = 30; });
+  refused("features beyond its own",
+          [](SparseRanker& weights) { weights.ids[weights.offsets[2] - 1] = 30; });
   refused("do not fit", [](SparseRanker& weights) { weights.offsets[2] = 1000; });
   refused("do not fit", [](SparseRanker& weights) { weights.bias.pop_back(); });
   const auto turn = [](SparseRanker& weights) { weights = by_feature(weights, 30); };
   refused("labels beyond its own", [&](SparseRanker& weights) {
     turn(weights);
-    weights.ids[5] = 40;
+    weights.ids[weights.offsets[1] - 1] = 40;
   });
   refused("do not fit", [&](SparseRanker& weights) {
     turn(weights);
@@ -406,28 +407,20 @@ TEST_F(ModelTest, ThresholdsAreKeptAndReplaced) {
   const std::string encoder = content_of(path + "/encoder.safetensors");
   EXPECT_EQ(Model::load(path, context_).thresholds(), nullptr);
 
-  Thresholds common{.goal = {ThresholdAim::kPrecision, 0.9},
-                    .depth = 50,
-                    .common = 0.3F,
-                    .own = 0,
-                    .by_label = {}};
-  store_thresholds(path, common);
+  Thresholds common{
+      .goal = {ThresholdAim::kPrecision, 0.9}, .common = 0.3F, .own = 0, .by_label = {}};
+  store_thresholds(path, Model::load(path, context_), common);
   const Model with_common = Model::load(path, context_);
   ASSERT_NE(with_common.thresholds(), nullptr);
   EXPECT_EQ(with_common.thresholds()->goal.aim, ThresholdAim::kPrecision);
   EXPECT_EQ(with_common.thresholds()->goal.share, 0.9);
-  EXPECT_EQ(with_common.thresholds()->depth, 50u);
   EXPECT_EQ(with_common.thresholds()->of(7), 0.3F);
   EXPECT_THAT(content_of(path + "/config.json"), HasSubstr("\"version\": 1"));
 
-  Thresholds own{.goal = {},
-                 .depth = 100,
-                 .common = 0.25F,
-                 .own = 1,
-                 .by_label = std::vector<float>(40, 0.25F)};
+  Thresholds own{.goal = {}, .common = 0.25F, .own = 1, .by_label = std::vector<float>(40, 0.25F)};
   for (const float value : {0.5F, 0.75F, 1.0F}) {  // each under a name that the one before has not
     own.by_label[3] = value;
-    store_thresholds(path, own);
+    store_thresholds(path, Model::load(path, context_), own);
     const Model with_own = Model::load(path, context_);
     EXPECT_EQ(with_own.thresholds()->of(3), value);
     EXPECT_EQ(with_own.thresholds()->of(4), 0.25F);
@@ -443,7 +436,7 @@ TEST_F(ModelTest, ThresholdsAreKeptAndReplaced) {
   write_model(folder("copy"), elias::parts_of(loaded, labels), LabelStorage::kFloat32);
   EXPECT_EQ(Model::load(folder("copy"), context_).thresholds()->of(3), 1.0F);
 
-  store_thresholds(path, common);
+  store_thresholds(path, Model::load(path, context_), common);
   EXPECT_EQ(Model::load(path, context_).thresholds()->own, 0u);
   for (const char* name : kThresholdFiles) EXPECT_FALSE(fs::exists(fs::path(path) / name));
   EXPECT_EQ(content_of(path + "/encoder.safetensors"), encoder);
@@ -451,11 +444,7 @@ TEST_F(ModelTest, ThresholdsAreKeptAndReplaced) {
 
 TEST_F(ModelTest, ThresholdsThatCannotBeAreRefused) {
   const TinyModel model(TinySizes{});
-  Thresholds own{.goal = {},
-                 .depth = 100,
-                 .common = 0.25F,
-                 .own = 1,
-                 .by_label = std::vector<float>(40, 0.25F)};
+  Thresholds own{.goal = {}, .common = 0.25F, .own = 1, .by_label = std::vector<float>(40, 0.25F)};
   own.by_label[5] = std::numeric_limits<float>::infinity();
   ModelParts parts = parts_of(model);
   parts.thresholds = &own;
@@ -464,12 +453,14 @@ TEST_F(ModelTest, ThresholdsThatCannotBeAreRefused) {
   own.by_label.assign(39, 0.25F);
   write_model(folder("m"), parts, LabelStorage::kFloat32);
   expect_refused(folder("m"), HasSubstr("thresholds-a.safetensors"));
+  // Another model has taken the place of the one that they were chosen for.
   own.by_label.assign(40, 0.25F);
-  own.depth = 0;
-  write_model(folder("m"), parts, LabelStorage::kFloat32);
-  expect_refused(folder("m"), AllOf(HasSubstr("config.json"), HasSubstr("cannot be")));
-  EXPECT_THAT([&] { store_thresholds(folder("nowhere"), own); },
-              ThrowsMessage<InputError>(HasSubstr("nowhere")));
+  write_model(folder("m"), parts_of(model), LabelStorage::kFloat32);
+  const Model before = Model::load(folder("m"), context_);
+  write_model(folder("m"), parts_of(TinyModel({.seed = 5})), LabelStorage::kFloat32);
+  EXPECT_THAT([&] { store_thresholds(folder("m"), before, own); },
+              ThrowsMessage<InputError>(HasSubstr("another model")));
+  EXPECT_EQ(Model::load(folder("m"), context_).thresholds(), nullptr);
 }
 
 TEST_F(ModelTest, SettingsThatCannotBeAreRefused) {

@@ -212,6 +212,7 @@ TEST(SparseRankerTest, DamageIsRefused) {
           [](SparseRanker& ranker) { std::swap(ranker.offsets[1], ranker.offsets[9]); });
   refused("do not fit", [](SparseRanker& ranker) { ranker.weights.pop_back(); });
   refused("beyond its own", [](SparseRanker& ranker) { ranker.ids.back() = kFeatures; });
+  refused("do not rise", [](SparseRanker& ranker) { std::swap(ranker.ids[0], ranker.ids[1]); });
   refused("not a number", [](SparseRanker& ranker) { ranker.weights[3] = NAN; });
   refused("not a number", [](SparseRanker& ranker) { ranker.weights.back() = INFINITY; });
   refused("not a number", [](SparseRanker& ranker) { ranker.bias[2] = -INFINITY; });

@@ -48,9 +48,9 @@ void inspect_label(const Model& model, const Options& options, ThreadPool& pool)
   const LabelPortrait portrait =
       portray(model.members()[options.member - 1].weights, label, kMost, pool);
   if (options.json) {
-    print_json(label_json(model, portrait));
+    print_json(label_json(model, portrait, options.member - 1));
   } else {
-    fmt::print("{}", label_report(model, portrait));
+    fmt::print("{}", label_report(model, portrait, options.member - 1));
   }
 }
 

@@ -122,12 +122,16 @@ Json inspection_json(const Inspection& inspection) {
   return json;
 }
 
-Json label_json(const Model& model, const LabelPortrait& portrait) {
+Json label_json(const Model& model, const LabelPortrait& portrait, size_t member) {
   const size_t group = label_deciles(model.label_counts()).group_of[portrait.label];
   Json json{{"label", model.label_name(portrait.label)},
             {"id", portrait.label},
             {"train_points", model.label_counts()[portrait.label]},
             {"decile", decile_name(group)}};
+  if (model.thresholds() != nullptr) {
+    json["threshold"] = shortest(model.thresholds()->of(portrait.label));
+  }
+  if (model.members().size() > 1) json["member"] = member + 1;
   if (model.first().weights.cluster_weights) {
     json["clusters_in_all"] = portrait.edges;
     json["clusters"] = Json::array();

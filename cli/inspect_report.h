@@ -34,8 +34,10 @@ std::string inspection_report(const Inspection& inspection);
 nlohmann::ordered_json inspection_json(const Inspection& inspection);
 
 /// A single label; names are cut to what fits a terminal of 80 columns, in JSON they are whole.
-std::string label_report(const Model& model, const LabelPortrait& portrait);
-nlohmann::ordered_json label_json(const Model& model, const LabelPortrait& portrait);
+/// `member`, from 0, is the one whose index is shown.
+std::string label_report(const Model& model, const LabelPortrait& portrait, size_t member = 0);
+nlohmann::ordered_json label_json(const Model& model, const LabelPortrait& portrait,
+                                  size_t member = 0);
 
 /// The figure of that name, which must be there, as a share.
 double figure(const std::vector<Metric>& metrics, std::string_view name);

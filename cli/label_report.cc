@@ -8,7 +8,7 @@
 namespace elias::cli {
 namespace {
 
-std::string head_of(const Model& model, const LabelPortrait& portrait) {
+std::string head_of(const Model& model, const LabelPortrait& portrait, size_t member) {
   const uint64_t points = model.label_counts()[portrait.label];
   const size_t group = label_deciles(model.label_counts()).group_of[portrait.label];
   constexpr std::string_view kTitle = "Label ";
@@ -18,6 +18,13 @@ std::string head_of(const Model& model, const LabelPortrait& portrait) {
   if (model.has_names()) table.add({"id", std::to_string(portrait.label)});
   table.add({"training points", grouped(points)});
   table.add({"frequency decile, 1 is the head", group_name(group)});
+  if (model.thresholds() != nullptr) {
+    table.add({"predicted from a score of",
+               fmt::format("{:.4g}", model.thresholds()->of(portrait.label))});
+  }
+  if (model.members().size() > 1) {
+    table.add({"member of the ensemble that is shown", grouped(member + 1)});
+  }
   if (model.first().weights.cluster_weights) {
     table.add({"clusters that lead to it", grouped(static_cast<uint64_t>(portrait.edges))});
   }
@@ -57,8 +64,9 @@ std::string nearest_of(const Model& model, const LabelPortrait& portrait) {
 
 }  // namespace
 
-std::string label_report(const Model& model, const LabelPortrait& portrait) {
-  return head_of(model, portrait) + clusters_of(model, portrait) + nearest_of(model, portrait);
+std::string label_report(const Model& model, const LabelPortrait& portrait, size_t member) {
+  return head_of(model, portrait, member) + clusters_of(model, portrait) +
+         nearest_of(model, portrait);
 }
 
 }  // namespace elias::cli

@@ -1,6 +1,7 @@
 #include "data/label_space.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/errors.h"
 #include "data/io/line_reader.h"
@@ -34,6 +35,12 @@ void LabelSpace::fix_form(LabelForm form, std::string owner) {
   form_owner_ = std::move(owner);
 }
 
+LabelSpace LabelSpace::read(std::unique_ptr<ByteSource> source, std::string owner) {
+  LabelSpace space = read(std::move(source));
+  space.owner_ = std::move(owner);
+  return space;
+}
+
 uint64_t LabelSpace::size() const { return std::max<uint64_t>(names_.size(), id_count_); }
 
 std::string LabelSpace::name(LabelId label) const {
@@ -44,11 +51,13 @@ std::string LabelSpace::name(LabelId label) const {
 LabelId LabelSpace::resolve_name(std::string_view name, const std::string& where) {
   if (!closed()) return LabelId(names_.intern(name));
   const auto known = names_.find(name);
-  if (!known) {
-    throw InputError("{}: label {} is not in {}: add it there, or mend the line", where,
-                     shown(name), path_);
+  if (known) return LabelId(*known);
+  if (!owner_.empty()) {
+    throw InputError("{}: label {} is not one of {}'s: mend the line, or leave it out", where,
+                     shown(name), owner_);
   }
-  return LabelId(*known);
+  throw InputError("{}: label {} is not in {}: add it there, or mend the line", where, shown(name),
+                   path_);
 }
 
 void LabelSpace::require_ids(const std::string& file) {

@@ -28,6 +28,8 @@ class LabelSpace {
   /// Reads a label file: UTF-8, one name a line, gzip or not. Throws InputError on a bad one.
   static LabelSpace read(const std::string& path);
   static LabelSpace read(std::unique_ptr<ByteSource> source);
+  /// Labels of `owner` ("the model"), from the file that it was given once: none can be added.
+  static LabelSpace read(std::unique_ptr<ByteSource> source, std::string owner);
 
   /// What the files of an open space have used so far.
   LabelForm form() const { return form_; }
@@ -64,7 +66,7 @@ class LabelSpace {
   void cover_ids(uint64_t count);
 
  private:
-  std::string path_, form_owner_;
+  std::string path_, owner_, form_owner_;
   LabelForm form_ = LabelForm::kUnknown;
   StringTable names_;
   uint64_t id_count_ = 0;

@@ -325,7 +325,7 @@ LabelSpace Model::label_space() const {
   }
   const LabelNames& names = *parts_->names;
   if (parts_->config.naming == LabelNaming::kFile) {
-    return LabelSpace::read(bytes_in_memory(names.text(), names.path()));
+    return LabelSpace::read(bytes_in_memory(names.text(), names.path()), "the model");
   }
   space.fix_form(LabelForm::kNames, "the model");
   for (uint32_t label = 0; label < labels(); ++label)

@@ -84,6 +84,8 @@ class Phases {
     const auto members = static_cast<double>(settings_.ensemble);
     add(estimate, "embedding table", members * features_ * width_ * kFloat);
     add(estimate, "label classifiers", members * labels_ * width_ * kFloat);
+    // Each member searches on every thread.
+    if (has_index()) add(estimate, "search", threads_ * members * labels_ * 28);
     // The labels found for each point, by point and by label; what the ranker sees of each point;
     // a vector over all features a thread. Its weights are left out: how many there are is not
     // known before.

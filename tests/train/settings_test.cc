@@ -479,6 +479,13 @@ TEST_F(MemoryEstimateTest, FoldsTakeThePointsOnceMore) {
   EXPECT_EQ(total(), before + points);
 }
 
+TEST_F(MemoryEstimateTest, AllMembersOfAnEnsembleLieThereForTheRanker) {
+  settings_.ensemble = 16;
+  EXPECT_EQ(part("label classifiers"), 16 * kLabels * kWidth * 4);
+  EXPECT_EQ(part("search"), 16 * kThreads * kLabels * 28);
+  EXPECT_GT(part("ranker"), 0U);
+}
+
 TEST_F(MemoryEstimateTest, OfThePhasesTheLargestCounts) {
   // 1,000,000 points with 20 clusters for each of 40 labels: A' outgrows all else.
   sizes_.labels_per_point = 40;

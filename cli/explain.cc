@@ -6,6 +6,7 @@
 
 #include "cli/explain_report.h"
 #include "cli/find_label.h"
+#include "cli/model_input.h"
 #include "cli/model_points.h"
 #include "cli/number_range.h"
 #include "cli/verbs.h"
@@ -18,7 +19,7 @@ constexpr int64_t kMostLabels = 1000;
 constexpr size_t kMostWords = 1000;
 
 struct Options {
-  std::string model, input, input_format;
+  ModelInput from;
   std::vector<std::string> labels;
   int64_t k = 5;
   size_t words = 8;
@@ -45,22 +46,18 @@ class ExplainRun {
       : options_(options),
         pool_(threads),
         context_(pool_),
-        model_(Model::load(options.model, context_)),
+        model_(Model::load(options.from.model, context_)),
         explainer_(context_, model_),
         space_(model_.label_space()),
         sink_(create_bytes("-")) {
     for (const std::string& name : options.labels) {
-      labels_.push_back(find_label(model_, options.model, name, pool_));
+      labels_.push_back(find_label(model_, options.from.model, name, pool_));
     }
   }
 
   void run() {
-    ReadOptions reading;
-    reading.labels = ReadOptions::Labels::kOptional;
-    reading.as_it_comes = is_interactive(options_.input);
-    if (model_.tfidf() != nullptr) reading.lines_argument = "--input-format lines";
-    if (!options_.input_format.empty()) reading.format = format_from_name(options_.input_format);
-    const auto reader = open_points(options_.input, reading, space_, pool_);
+    const ReadOptions reading = options_.from.read_options(model_, ReadOptions::Labels::kOptional);
+    const auto reader = open_points(options_.from.input, reading, space_, pool_);
     for (PointBatch batch; !enough() && reader->next(batch);) {
       check_points(reader->info(), model_);
       explain(batch, reader->info());
@@ -117,18 +114,7 @@ void add_explain(CLI::App& app, const Global& global) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("explain", "Show what led to the labels of points");
   verb->footer(kExamples);
-  verb->add_option("--model", options->model, "The folder that 'elias fit' wrote")
-      ->required()
-      ->type_name("FOLDER");
-  verb->add_option("--input", options->input,
-                   "Texts, one a line, or points in any format, with or without labels; - for "
-                   "standard input")
-      ->required()
-      ->type_name("FILE");
-  verb->add_option("--input-format", options->input_format,
-                   "Format of the input: lines, tsv, fasttext, jsonl, sparse, matrix, npz "
-                   "(default: told from the file)")
-      ->type_name("NAME");
+  options->from.add_to(*verb, "with or without labels");
   CLI::Option* k = verb->add_option("--k", options->k, "Labels a point, the best ones")
                        ->check(number_range(int64_t{1}, kMostLabels))
                        ->type_name("N")

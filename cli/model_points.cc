@@ -1,8 +1,5 @@
 #include "cli/model_points.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "base/errors.h"
@@ -36,11 +33,6 @@ void check_labels(const TestPoints& points, const std::string& path, const Model
 }
 
 }  // namespace
-
-bool is_interactive(const std::string& input) {
-  struct stat status {};
-  return input == "-" && ::fstat(STDIN_FILENO, &status) == 0 && !S_ISREG(status.st_mode);
-}
 
 void check_points(const SourceInfo& source, const Model& model) {
   if (model.tfidf() != nullptr && !source.has_text) {

@@ -11,9 +11,6 @@
 
 namespace elias::cli {
 
-/// True if someone may be waiting for the answer to what was written so far.
-bool is_interactive(const std::string& input);
-
 /// Throws InputError if the points of `source` are texts where the model takes features, or the
 /// other way round, or if the file says that it has another number of features than the model.
 void check_points(const SourceInfo& source, const Model& model);

@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/progress.h"
 #include "base/readable.h"
+#include "cli/model_input.h"
 #include "cli/model_points.h"
 #include "cli/number_range.h"
 #include "cli/prediction_writer.h"
@@ -23,7 +24,8 @@ constexpr int64_t kMostLabels = 1'000'000;
 constexpr int64_t kDefaultLabels = 5;
 
 struct Options {
-  std::string model, input, input_format, format = "tsv", output = "-", candidates;
+  ModelInput from;
+  std::string format = "tsv", output = "-", candidates;
   int64_t k = 0;  // 0: not given
   ThresholdOption threshold;
 };
@@ -76,24 +78,20 @@ class PredictRun {
       : options_(options),
         pool_(threads),
         context_(pool_),
-        model_(Model::load(options.model, context_)),
+        model_(Model::load(options.from.model, context_)),
         state_(model_.predictor().make_state()),
         thresholds_(options.threshold.given()
-                        ? std::optional(options.threshold.of(model_, options.model))
+                        ? std::optional(options.threshold.of(model_, options.from.model))
                         : std::nullopt),
         k_(std::min(labels_asked_for(), static_cast<int64_t>(model_.labels()))),
         allowed_(read_candidates(options.candidates, model_)) {}
 
   void run() {
-    ReadOptions reading;
-    reading.labels = ReadOptions::Labels::kIgnored;
-    reading.as_it_comes = is_interactive(options_.input);
-    if (model_.tfidf() != nullptr) reading.lines_argument = "--input-format lines";
-    if (!options_.input_format.empty()) reading.format = format_from_name(options_.input_format);
+    const ReadOptions reading = options_.from.read_options(model_, ReadOptions::Labels::kIgnored);
     say_if_shortlist_is_shorter();
     const auto writer = create_predictions(options_.output, options_.format, model_);
     LabelSpace ignored;  // labels of the input need not be known to the model
-    const auto reader = open_points(options_.input, reading, ignored, pool_);
+    const auto reader = open_points(options_.from.input, reading, ignored, pool_);
     Progress progress("predicting", "points", reader->info().promised_rows.value_or(0));
     for (PointBatch batch; reader->next(batch);) {
       check_points(reader->info(), model_);  // nothing, of no kind, is input as well
@@ -161,18 +159,7 @@ void add_predict(CLI::App& app, const Global& global) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("predict", "Find the best labels of points");
   verb->footer(kExamples);
-  verb->add_option("--model", options->model, "The folder that 'elias fit' wrote")
-      ->required()
-      ->type_name("FOLDER");
-  verb->add_option("--input", options->input,
-                   "Texts, one a line, or points in any format, whose labels are ignored; - for "
-                   "standard input")
-      ->required()
-      ->type_name("FILE");
-  verb->add_option("--input-format", options->input_format,
-                   "Format of the input: lines, tsv, fasttext, jsonl, sparse, matrix, npz "
-                   "(default: told from the file)")
-      ->type_name("NAME");
+  options->from.add_to(*verb, "whose labels are ignored");
   verb->add_option("--k", options->k, "Labels a point, at most (default: 5, with --threshold 100)")
       ->check(number_range(int64_t{1}, kMostLabels))
       ->type_name("N");

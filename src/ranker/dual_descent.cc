@@ -45,20 +45,26 @@ float best_logistic_dual(float margin, float curvature, float dual, float cost) 
   return cost * sigmoid(t);
 }
 
-void keep_largest(std::vector<FeatureWeight>& weights, const WeightCut& cut) {
+// Sorts weights, the largest first, and tells how many of them stay.
+size_t kept_by(const WeightCut& cut, std::vector<FeatureWeight>& weights) {
   std::ranges::sort(weights, [](const FeatureWeight& a, const FeatureWeight& b) {
     const float size_a = std::abs(a.weight), size_b = std::abs(b.weight);
     return size_a != size_b ? size_a > size_b : a.feature < b.feature;
   });
-  if (cut.most > 0 && weights.size() > static_cast<size_t>(cut.most)) weights.resize(cut.most);
+  size_t kept = weights.size();
+  if (cut.most > 0) kept = std::min(kept, static_cast<size_t>(cut.most));
+  const auto square = [&](size_t i) {
+    return double{weights[i].weight} * double{weights[i].weight};
+  };
+  while (kept > 0 && std::abs(weights[kept - 1].weight) < cut.least) --kept;
   double may_go = 0;
-  for (const FeatureWeight& one : weights) may_go += double{one.weight} * double{one.weight};
+  for (size_t i = 0; i < kept; ++i) may_go += square(i);
   may_go *= double{cut.dropped_share};
-  while (!weights.empty()) {
-    may_go -= double{weights.back().weight} * double{weights.back().weight};
-    if (may_go < 0) return;
-    weights.pop_back();
+  for (; kept > 0; --kept) {
+    may_go -= square(kept - 1);
+    if (may_go < 0) break;
   }
+  return kept;
 }
 
 }  // namespace
@@ -168,6 +174,18 @@ void DualDescent::solve(const DescentProblem& problem, const DescentOptions& opt
   }
 }
 
+// What weights bring to a point's margin, in the mean over the examples.
+float DualDescent::mean_margin_of(std::span<const FeatureWeight> weights) {
+  for (const auto& [feature, weight] : weights) weights_[feature] = weight;
+  double sum = 0;
+  for (const Example& example : examples_) {
+    const CsrRow& row = example.row;
+    sum += double{loops_.dot(row.columns.data(), row.values.data(), row.size(), weights_.data())};
+  }
+  for (const FeatureWeight& one : weights) weights_[one.feature] = 0;
+  return static_cast<float>(sum / static_cast<double>(examples_.size()));
+}
+
 std::span<const FeatureWeight> DualDescent::take_weights(const WeightCut& cut) {
   taken_.clear();
   for (const Example& example : examples_) {
@@ -175,10 +193,12 @@ std::span<const FeatureWeight> DualDescent::take_weights(const WeightCut& cut) {
     for (const uint32_t feature : example.row.columns) {
       const float weight = weights_[feature];
       weights_[feature] = 0;
-      if (weight != 0 && std::abs(weight) >= cut.least) taken_.push_back({feature, weight});
+      if (weight != 0) taken_.push_back({feature, weight});
     }
   }
-  keep_largest(taken_, cut);
+  const size_t kept = kept_by(cut, taken_);
+  if (kept < taken_.size()) bias_ += mean_margin_of(std::span(taken_).subspan(kept));
+  taken_.resize(kept);
   std::ranges::sort(taken_, {}, &FeatureWeight::feature);
   return taken_;
 }

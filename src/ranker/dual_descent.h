@@ -41,7 +41,9 @@ struct DescentProblem {
   std::span<const uint8_t> positive;       // [n] 1: y = 1; 0: y = -1
 };
 
-/// Which weights of a classifier are kept.
+/// Which weights of a classifier are kept. What the others bring to the margins of the points it
+/// learned from, in the mean, goes to the bias: many small weights of one sign are much together
+/// (YSO-Finna-EN, a fourth of its points, held-out nDCG@5: +0.4).
 struct WeightCut {
   float least = 0;          // none that is smaller in size
   float dropped_share = 0;  // the smallest go while their squares sum to no more than this share
@@ -63,9 +65,10 @@ class DualDescent {
   void solve(const DescentProblem& problem, const DescentOptions& options, uint64_t seed,
              uint64_t stream);
 
-  float bias() const { return bias_; }
   /// The weights that are kept, by rising feature. To be called once after solve().
   std::span<const FeatureWeight> take_weights(const WeightCut& cut);
+  /// To be called after take_weights().
+  float bias() const { return bias_; }
 
  private:
   struct Example {
@@ -79,6 +82,7 @@ class DualDescent {
   void set_up(const DescentProblem& problem);
   float margin(const Example& example) const;
   void move(Example& example, float dual);
+  float mean_margin_of(std::span<const FeatureWeight> weights);
   void shuffle(size_t count, uint64_t seed, uint64_t stream, int pass);
   void descend_squared_hinge(const DescentOptions& options, uint64_t seed, uint64_t stream);
   void descend_logistic(const DescentOptions& options, uint64_t seed, uint64_t stream);

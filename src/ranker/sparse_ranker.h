@@ -109,6 +109,8 @@ class RankerQuery {
   void pass_over_features(const CsrRow& point, std::span<const int32_t> labels,
                           std::span<float> margins);
 
+  void prefetch_row(size_t row) const;
+
   SparseRankerView ranker_;
   SparseLoops loops_;
   std::vector<float> room_;  // by label: [V] the point, zeros between points; by feature: [L] sums

@@ -111,7 +111,7 @@ struct Settings {
   float ranker_tolerance = 0.1F;
   int ranker_passes = 100;
   float ranker_least_weight = 0;
-  float ranker_dropped = 0.3F;
+  float ranker_dropped = -1;  // below zero: derived
   int64_t ranker_most_weights = 0;
   MixKind mix = MixKind::kLearned;
 

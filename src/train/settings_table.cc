@@ -125,7 +125,7 @@ constexpr Setting kSettings[] = {
     {"ranker_least_weight", at<&S::ranker_least_weight>,
      "smaller weights of the ranker are dropped", 0, kNoBound},
     {"ranker_dropped", at<&S::ranker_dropped>,
-     "share of the squares of a label's weights that goes with the smallest of them", 0, 1},
+     "share of the squares of a label's weights that goes with the smallest of them", 0, 1, -1},
     {"ranker_most_weights", at<&S::ranker_most_weights>,
      "weights of a label in the ranker, the largest; 0: all", 0, 1e9},
     {"mix", at<&S::mix>,

@@ -54,14 +54,24 @@ Problem random_problem(size_t points, uint64_t seed) {
   return problem_of(std::move(features), std::move(positive));
 }
 
-Classifier solved(const Problem& problem, const DescentOptions& options, Isa isa = Isa::kScalar) {
+Classifier solved(const Problem& problem, const DescentOptions& options, Isa isa = Isa::kScalar,
+                  const WeightCut& cut = {}) {
   DualDescent descent(problem.features.cols, isa);
   descent.solve(problem.view(), options, 5, 6);
-  Classifier result{.weights = std::vector<double>(problem.features.cols), .bias = descent.bias()};
-  for (const auto& [feature, weight] : descent.take_weights({})) {
+  Classifier result{.weights = std::vector<double>(problem.features.cols)};
+  for (const auto& [feature, weight] : descent.take_weights(cut)) {
     result.weights[feature] = weight;
   }
+  result.bias = descent.bias();
   return result;
+}
+
+double margin_of(const CsrRow& row, const Classifier& classifier) {
+  double margin = classifier.bias;
+  for (size_t j = 0; j < row.size(); ++j) {
+    margin += double{row.values[j]} * classifier.weights[row.columns[j]];
+  }
+  return margin;
 }
 
 double objective(const Problem& problem, const DescentOptions& options,
@@ -70,11 +80,7 @@ double objective(const Problem& problem, const DescentOptions& options,
   for (const double weight : classifier.weights) sum += weight * weight;
   sum /= 2;
   for (const uint32_t point : problem.points) {
-    const CsrRow row = problem.features.row(point);
-    double margin = classifier.bias;
-    for (size_t j = 0; j < row.size(); ++j) {
-      margin += double{row.values[j]} * classifier.weights[row.columns[j]];
-    }
+    double margin = margin_of(problem.features.row(point), classifier);
     if (problem.positive[point] == 0) margin = -margin;
     const double short_of = std::max(0.0, 1 - margin);
     sum +=
@@ -164,10 +170,10 @@ TEST_P(DualDescentTest, LeavesNoTraceForTheNextClassifier) {
   descent.solve(first.view(), options(), 5, 6);
   descent.take_weights({.least = 0.5F, .most = 3});
   descent.solve(second.view(), options(), 5, 6);
-  EXPECT_EQ(descent.bias(), static_cast<float>(alone.bias));
   for (const auto& [feature, weight] : descent.take_weights({})) {
     EXPECT_EQ(weight, static_cast<float>(alone.weights[feature]));
   }
+  EXPECT_EQ(descent.bias(), static_cast<float>(alone.bias));
 }
 
 TEST_P(DualDescentTest, LearnsFromPointsOfOneSideAlone) {
@@ -184,6 +190,23 @@ TEST_P(DualDescentTest, LearnsFromPointsOfOneSideAlone) {
 TEST_P(DualDescentTest, TakesPointsWithoutFeaturesAndNoPointsAtAll) {
   EXPECT_GT(solved(problem_of(csr_of(2, {{}, {}}), {1, 1}), options()).bias, 0.3);
   EXPECT_EQ(solved(problem_of(csr_of(2, {}), {}), options()).bias, 0);
+}
+
+TEST_P(DualDescentTest, WeightsThatGoLeaveTheirMeanInTheBias) {
+  const Problem problem = random_problem(100, 7);
+  const auto mean_margin = [&](const WeightCut& cut) {
+    const Classifier classifier = solved(problem, options(), Isa::kScalar, cut);
+    double sum = 0;
+    for (const uint32_t point : problem.points) {
+      sum += margin_of(problem.features.row(point), classifier);
+    }
+    return sum / static_cast<double>(problem.points.size());
+  };
+  const double whole = mean_margin({});
+  for (const WeightCut& cut : {WeightCut{.least = 0.3F}, WeightCut{.dropped_share = 0.3F},
+                               WeightCut{.dropped_share = 1}, WeightCut{.most = 5}}) {
+    EXPECT_NEAR(mean_margin(cut), whole, 1e-5);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Losses, DualDescentTest,

@@ -62,8 +62,8 @@ TEST(SparseRankerTest, ALabelLearnsFromItsPointsAndFromThoseItIsFoundFor) {
     DualDescent descent(kFeatures, Isa::kScalar);
     descent.solve({points.features, lengths, learned_from, positive}, options.descent, options.seed,
                   label);
-    EXPECT_EQ(ranker.bias[label], descent.bias());
     const auto weights = descent.take_weights(options.cut);
+    EXPECT_EQ(ranker.bias[label], descent.bias());
     const auto begin = static_cast<size_t>(ranker.offsets[label]);
     ASSERT_EQ(ranker.offsets[label + 1] - ranker.offsets[label],
               static_cast<int64_t>(weights.size()));

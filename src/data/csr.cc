@@ -64,6 +64,13 @@ Csr select_rows(const Csr& matrix, std::span<const size_t> rows) {
   return selected;
 }
 
+Csr sample_rows(const Csr& matrix, size_t size) {
+  const size_t every = std::max<size_t>(1, matrix.rows() / size);
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < matrix.rows(); i += every) rows.push_back(i);
+  return select_rows(matrix, rows);
+}
+
 Csr transposed(const Csr& matrix) {
   Csr turned;
   turned.cols = matrix.rows();

@@ -102,12 +102,9 @@ std::span<ScoredLabel> Fuser::fuse(const Fusion& fusion, std::span<const MemberL
   return fused_;
 }
 
-Fusion fit_fusion(FusionKind kind, std::span<const Csr> found, const Csr& truth, ThreadPool& pool) {
-  Fusion fusion{.kind = kind};
-  if (kind == FusionKind::kLearned) {
-    fusion.learned = fit_learned(rows_of(found, truth), found.size(), pool);
-  }
-  return fusion;
+Fusion fit_fusion(std::span<const Csr> found, const Csr& truth, ThreadPool& pool) {
+  return {.kind = FusionKind::kLearned,
+          .learned = fit_learned(rows_of(found, truth), found.size(), pool)};
 }
 
 void check_fusion(const Fusion& fusion, size_t members, const std::string& name) {

@@ -60,8 +60,9 @@ class Fuser {
   std::vector<ScoredLabel> fused_;
 };
 
-/// `found` [M]: the labels that each member found for held-out points, and its scores of them.
-Fusion fit_fusion(FusionKind kind, std::span<const Csr> found, const Csr& truth, ThreadPool& pool);
+/// A learned one. `found` [M]: the labels that each member found for held-out points, and its
+/// scores of them.
+Fusion fit_fusion(std::span<const Csr> found, const Csr& truth, ThreadPool& pool);
 
 /// Throws InputError, with the name of the file, if it is not one of `members` members.
 void check_fusion(const Fusion& fusion, size_t members, const std::string& name);

@@ -124,19 +124,23 @@ class FitRun {
   /// One model of all members.
   void join_members() {
     std::vector<Model> models;
-    std::vector<Csr> found;
-    for (size_t m = 0; m < members(); ++m) {
-      models.push_back(load(folder_.member(m)));
-      if (settings_.fusion != FusionKind::kLearned) continue;
-      found.push_back(predict_all(context_, models.back().predictor(),
-                                  points_.data.held_out_features, Predictor::kFused));
-    }
+    for (size_t m = 0; m < members(); ++m) models.push_back(load(folder_.member(m)));
     ModelParts parts = parts_of(models.front(), points_.labels);
     for (size_t m = 1; m < members(); ++m) parts.members.push_back(models[m].first());
-    parts.fusion =
-        fit_fusion(settings_.fusion, found, points_.data.held_out_labels, context_.pool());
+    parts.fusion = fusion_of(models);
     parts.training = to_json(settings_);
     write_best(parts, LabelStorage::kFloat32);  // classifiers as they are
+  }
+
+  Fusion fusion_of(std::span<const Model> models) const {
+    if (settings_.fusion != FusionKind::kLearned) return {.kind = settings_.fusion};
+    constexpr size_t kPoints = 20'000;  // held-out ones to learn from, or almost twice as many
+    const Csr features = sample_rows(points_.data.held_out_features, kPoints);
+    std::vector<Csr> found;
+    for (const Model& model : models) {
+      found.push_back(predict_all(context_, model.predictor(), features, Predictor::kFused));
+    }
+    return fit_fusion(found, sample_rows(points_.data.held_out_labels, kPoints), context_.pool());
   }
 
   /// Adds a ranker to the best model, whose training is finished.

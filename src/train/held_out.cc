@@ -11,14 +11,6 @@ constexpr std::array<float, 5> kGammas = {0, 0.125F, 0.25F, 0.5F, 1};
 constexpr size_t kSampleSize = 2000;
 constexpr float kUsualGamma = 0.25F;
 
-// About `size` rows, evenly spread: a file may be sorted.
-Csr sample_of(const Csr& matrix, size_t size) {
-  const size_t every = std::max<size_t>(1, matrix.rows() / size);
-  std::vector<size_t> rows;
-  for (size_t i = 0; i < matrix.rows(); i += every) rows.push_back(i);
-  return select_rows(matrix, rows);
-}
-
 }  // namespace
 
 HeldOut::HeldOut(const Context& context, const Settings& settings, const TrainingData& data)
@@ -26,8 +18,8 @@ HeldOut::HeldOut(const Context& context, const Settings& settings, const Trainin
       settings_(settings),
       features_(data.held_out_features),
       labels_(data.held_out_labels),
-      sample_features_(sample_of(features_, kSampleSize)),
-      sample_labels_(sample_of(labels_, kSampleSize)) {}
+      sample_features_(sample_rows(features_, kSampleSize)),
+      sample_labels_(sample_rows(labels_, kSampleSize)) {}
 
 // A model of few labels has fewer clusters than the beam, or labels than the shortlist.
 SearchSettings HeldOut::search_settings(const PredictorWeights& weights) const {

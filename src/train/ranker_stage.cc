@@ -10,6 +10,8 @@ namespace elias {
 namespace {
 
 constexpr uint64_t kBlocks = 64;  // of about equal work, between which a run can stop
+// Held-out points that the mix is learned on, or almost twice as many: it has some thirty numbers.
+constexpr size_t kMixPoints = 20'000;
 
 RankerInputOptions input_of(const Settings& settings) {
   ELIAS_ASSERT(settings.ranker != RankerChoice::kOff);
@@ -152,9 +154,10 @@ void RankerStage::learn_mix() {
   // Of the points that labels were learned from, as at any other point: a model counts held-out
   // ones too, which have the very labels that are to be told here.
   const std::vector<uint64_t> counts = column_counts(data_.labels);
-  const Csr found =
-      labels_to_rank(context_, settings_, model_.predictor(), data_.held_out_features);
-  const Csr points = inputs(data_.held_out_features);
+  const Csr features = sample_rows(data_.held_out_features, kMixPoints);
+  const Csr true_labels = sample_rows(data_.held_out_labels, kMixPoints);
+  const Csr found = labels_to_rank(context_, settings_, model_.predictor(), features);
+  const Csr points = inputs(features);
   arrange(points, found);
   RankerQuery query(learned_.weights.view(), static_cast<int64_t>(points.cols), context_.isa());
   std::vector<FoundLabel> labels;
@@ -163,7 +166,7 @@ void RankerStage::learn_mix() {
   std::vector<float> margins;
   for (size_t i = 0; i < found.rows(); ++i) {
     const CsrRow row = found.row(i);
-    const auto truth = data_.held_out_labels.row(i).columns;
+    const auto truth = true_labels.row(i).columns;
     ids.assign(row.columns.begin(), row.columns.end());
     margins.resize(ids.size());
     query.margins(points.row(i), ids, margins);

@@ -59,6 +59,20 @@ TEST(Csr, RowsAreSelectedAndScaled) {
   EXPECT_EQ(row_of(selected, 2), (Row{{0, 0.6F}, {3, -0.8F}}));
 }
 
+TEST(Csr, RowsAreSampledEvenly) {
+  Csr matrix;
+  matrix.cols = 10;
+  for (uint32_t row = 0; row < 10; ++row) {
+    matrix.columns.push_back(row);
+    matrix.values.push_back(1);
+    matrix.finish_row(Csr::Repeats::kSum);
+  }
+  EXPECT_EQ(sample_rows(matrix, 3).columns, (std::vector<uint32_t>{0, 3, 6, 9}));
+  EXPECT_EQ(sample_rows(matrix, 6).rows(), 10u);
+  EXPECT_EQ(sample_rows(matrix, 100).rows(), 10u);
+  EXPECT_EQ(sample_rows(Csr(), 3).rows(), 0u);
+}
+
 TEST(StringTable, AgreesWithAMapOnRandomStrings) {
   StringTable table;
   std::map<std::string, uint32_t> twin;

@@ -83,7 +83,7 @@ TEST(FusionTest, LearnsWhichMemberToTrust) {
     knows.finish_row(Csr::Repeats::kSum);
   }
   ThreadPool pool(2);
-  const Fusion fusion = fit_fusion(FusionKind::kLearned, std::array{knows, guesses}, truth, pool);
+  const Fusion fusion = fit_fusion(std::array{knows, guesses}, truth, pool);
   const auto score = [&](float first, float second) {
     return fusion.score(std::array{log_odds(first), log_odds(second)});
   };

@@ -74,15 +74,17 @@ DualDescent::DualDescent(uint64_t features, Isa isa)
   ELIAS_ASSERT(features <= std::numeric_limits<int32_t>::max());
 }
 
-void DualDescent::set_up(const DescentProblem& problem) {
+void DualDescent::set_up(const DescentProblem& problem, const DescentOptions& options) {
   ELIAS_ASSERT(problem.features.cols <= weights_.size());
   ELIAS_ASSERT(problem.points.size() == problem.positive.size());
   bias_ = 0;
   examples_.clear();
   for (size_t i = 0; i < problem.points.size(); ++i) {
     const uint32_t point = problem.points[i];
+    const bool positive = problem.positive[i] != 0;
     examples_.push_back({.row = problem.features.row(point),
-                         .sign = problem.positive[i] != 0 ? 1.0F : -1.0F,
+                         .sign = positive ? 1.0F : -1.0F,
+                         .cost = options.cost * (positive ? options.positive_weight : 1),
                          .curvature = problem.squared_lengths[point] + 1,  // 1: of the bias
                          .dual = 0,
                          .moved = false});
@@ -118,7 +120,6 @@ void DualDescent::shuffle(size_t count, uint64_t seed, uint64_t stream, int pass
 // after one look, so that a pass over the others is short.
 void DualDescent::descend_squared_hinge(const DescentOptions& options, uint64_t seed,
                                         uint64_t stream) {
-  const float diagonal = 0.5F / options.cost;
   size_t active = order_.size();
   bool all = true;
   for (int pass = 0; pass < options.passes; ++pass) {
@@ -127,6 +128,7 @@ void DualDescent::descend_squared_hinge(const DescentOptions& options, uint64_t 
     for (size_t place = 0; place < active;) {
       Example& example = examples_[order_[place]];
       if (place + 1 < active) prefetch(examples_[order_[place + 1]].row);
+      const float diagonal = 0.5F / example.cost;
       const float gradient = margin(example) - 1 + diagonal * example.dual;
       if (!all && example.dual == 0 && gradient > 0) {
         std::swap(order_[place], order_[--active]);
@@ -155,9 +157,9 @@ void DualDescent::descend_logistic(const DescentOptions& options, uint64_t seed,
       Example& example = examples_[order_[place]];
       if (place + 1 < order_.size()) prefetch(examples_[order_[place + 1]].row);
       const float own = margin(example);
-      const float distance = std::abs(example.dual / options.cost - sigmoid(-own));
+      const float distance = std::abs(example.dual / example.cost - sigmoid(-own));
       furthest = std::max(furthest, distance);
-      move(example, best_logistic_dual(own, example.curvature, example.dual, options.cost));
+      move(example, best_logistic_dual(own, example.curvature, example.dual, example.cost));
     }
     if (furthest <= options.tolerance) return;
   }
@@ -165,7 +167,7 @@ void DualDescent::descend_logistic(const DescentOptions& options, uint64_t seed,
 
 void DualDescent::solve(const DescentProblem& problem, const DescentOptions& options, uint64_t seed,
                         uint64_t stream) {
-  set_up(problem);
+  set_up(problem, options);
   switch (options.loss) {
     case RankerLoss::kSquaredHinge:
       return descend_squared_hinge(options, seed, stream);

@@ -1,6 +1,7 @@
 // One linear classifier of sparse points, by coordinate descent on the dual problem.
 //
-//   min over w, b of  1/2 |w|^2 + 1/2 b^2 + cost * sum over points of loss(y (w . x + b)),  y = +-1
+//   min over w, b of  1/2 |w|^2 + 1/2 b^2 + sum over points of cost_y * loss(y (w . x + b)),  y =
+//   +-1
 //
 // with loss(m) = max(0, 1 - m)^2 (Hsieh et al., "A dual coordinate descent method for large-scale
 // linear SVM", ICML 2008) or log(1 + exp(-m)) (Yu, Huang and Lin, "Dual coordinate descent methods
@@ -25,7 +26,8 @@ inline constexpr std::array<std::string_view, 2> kRankerLossNames = {"squared-hi
 
 struct DescentOptions {
   RankerLoss loss = RankerLoss::kSquaredHinge;
-  float cost = 1;
+  float cost = 1;             // of y = -1
+  float positive_weight = 1;  // times that: the cost of y = 1
   /// Ends where the largest and the smallest projected gradient of a pass are no further apart
   /// (squared hinge), or no dual variable is further from where its own margin would have it, in
   /// shares of the cost (logistic).
@@ -74,12 +76,13 @@ class DualDescent {
   struct Example {
     CsrRow row;
     float sign = 0;
-    float curvature = 0;  // of the dual objective along the example's variable
+    float cost = 0;
+    float curvature = 0;  // of |w|^2 / 2 along the example's variable
     float dual = 0;       // its variable
     bool moved = false;   // ever: there may be a rounding error left of it
   };
 
-  void set_up(const DescentProblem& problem);
+  void set_up(const DescentProblem& problem, const DescentOptions& options);
   float margin(const Example& example) const;
   void move(Example& example, float dual);
   float mean_margin_of(std::span<const FeatureWeight> weights);

@@ -68,6 +68,7 @@ void set_as_published(Settings& settings) {
   settings.kept_clusters = 0;
   settings.ranker = RankerChoice::kBoth;
   settings.ranker_words = kAllWords;
+  settings.ranker_positive_weight = 1;
   settings.ranker_least_weight = 0.1F;
   settings.ranker_dropped = 0;
   settings.mix = MixKind::kTree;

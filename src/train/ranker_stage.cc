@@ -24,6 +24,7 @@ RankerInputOptions input_of(const Settings& settings) {
 RankerOptions options_of(const Settings& settings) {
   return {.descent = {.loss = settings.ranker_loss,
                       .cost = settings.ranker_cost,
+                      .positive_weight = settings.ranker_positive_weight,
                       .tolerance = settings.ranker_tolerance,
                       .passes = settings.ranker_passes},
           .cut = {.least = settings.ranker_least_weight,

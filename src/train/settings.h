@@ -108,6 +108,10 @@ struct Settings {
   int64_t ranker_folds = 0;    // whose models find them for training points; 0: the model itself
   RankerLoss ranker_loss = RankerLoss::kSquaredHinge;
   float ranker_cost = 1;
+  // Points that have the label count for less than those it was found for in error: what comes
+  // first is true more often (held-out points of EURLEX57K and of a fourth of YSO-Finna-EN: +0.2
+  // P@1 each, P@5 -0.06 and +0.01).
+  float ranker_positive_weight = 0.5F;
   float ranker_tolerance = 0.1F;
   int ranker_passes = 100;
   float ranker_least_weight = 0;

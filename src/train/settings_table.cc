@@ -118,6 +118,8 @@ constexpr Setting kSettings[] = {
     {"ranker_loss", at<&S::ranker_loss>, "loss of the ranker's classifiers"},
     {"ranker_cost", at<&S::ranker_cost>,
      "weight of the ranker's loss beside the squares of its weights", 1e-6, kNoBound},
+    {"ranker_positive_weight", at<&S::ranker_positive_weight>,
+     "weight of points that have the label beside those it was found for in error", 1e-3, 1e3},
     {"ranker_tolerance", at<&S::ranker_tolerance>,
      "how near to its solution a classifier's training ends", 1e-6, 10},
     {"ranker_passes", at<&S::ranker_passes>,

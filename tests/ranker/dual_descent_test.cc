@@ -81,11 +81,12 @@ double objective(const Problem& problem, const DescentOptions& options,
   sum /= 2;
   for (const uint32_t point : problem.points) {
     double margin = margin_of(problem.features.row(point), classifier);
-    if (problem.positive[point] == 0) margin = -margin;
+    const bool positive = problem.positive[point] != 0;
+    if (!positive) margin = -margin;
+    const double cost = double{options.cost} * (positive ? double{options.positive_weight} : 1);
     const double short_of = std::max(0.0, 1 - margin);
-    sum +=
-        options.cost * (options.loss == RankerLoss::kSquaredHinge ? short_of * short_of
-                                                                  : std::log1p(std::exp(-margin)));
+    sum += cost * (options.loss == RankerLoss::kSquaredHinge ? short_of * short_of
+                                                             : std::log1p(std::exp(-margin)));
   }
   return sum;
 }
@@ -113,6 +114,11 @@ Classifier reference(const Problem& problem, const DescentOptions& options) {
   parameters.solver_type = options.loss == RankerLoss::kSquaredHinge ? L2R_L2LOSS_SVC : L2R_LR;
   parameters.eps = 1e-10;
   parameters.C = double{options.cost};
+  int positive = 1;
+  auto weight = double{options.positive_weight};
+  parameters.nr_weight = 1;
+  parameters.weight_label = &positive;
+  parameters.weight = &weight;
   set_print_string_function([](const char*) {});
   ::model* model = ::train(&given, &parameters);
   const double flip = model->label[0] == 1 ? 1 : -1;  // its weights are of the label it saw first
@@ -131,21 +137,27 @@ void expect_near(const Classifier& a, const Classifier& b, double tolerance) {
 
 class DualDescentTest : public testing::TestWithParam<RankerLoss> {
  protected:
-  DescentOptions options(float cost = 1) const {
-    return {.loss = GetParam(), .cost = cost, .tolerance = 1e-5F, .passes = 5000};
+  DescentOptions options(float cost = 1, float positive_weight = 1) const {
+    return {.loss = GetParam(),
+            .cost = cost,
+            .positive_weight = positive_weight,
+            .tolerance = 1e-5F,
+            .passes = 5000};
   }
 };
 
 TEST_P(DualDescentTest, FindsTheSolutionOfLiblinear) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const Problem problem = random_problem(3 + 20 * seed, seed);
-    for (const float cost : {0.1F, 1.0F, 5.0F}) {
-      SCOPED_TRACE(testing::Message() << "seed " << seed << ", cost " << cost);
-      const Classifier ours = solved(problem, options(cost));
-      const Classifier theirs = reference(problem, options(cost));
+    for (const auto& [cost, weight] :
+         {std::pair(0.1F, 1.0F), {1.0F, 1.0F}, {1.0F, 0.5F}, {5.0F, 1.0F}, {0.5F, 3.0F}}) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", costs " << cost << ", " << weight);
+      const DescentOptions wanted = options(cost, weight);
+      const Classifier ours = solved(problem, wanted);
+      const Classifier theirs = reference(problem, wanted);
       expect_near(ours, theirs, 3e-4);
-      const double least = objective(problem, options(cost), theirs);
-      EXPECT_NEAR(objective(problem, options(cost), ours), least, 1e-5 * least);
+      const double least = objective(problem, wanted, theirs);
+      EXPECT_NEAR(objective(problem, wanted, ours), least, 1e-5 * least);
     }
   }
 }

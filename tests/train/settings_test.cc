@@ -163,7 +163,7 @@ TEST(Settings, AsPublishedIsThePapersMethod) {
       "keep_warm_classifiers": false, "label_start": "published", "logit_loss": "none",
       "gamma": 1.0, "stage2_labels_rate": 0.005, "stage2_edges_rate": 0.005, "accumulation": 10,
       "weight_decay": 0.01, "schedule": "stages", "ranker": "both", "ranker_words": 1000000000,
-      "ranker_least_weight": 0.1, "ranker_dropped": 0.0, "mix": "tree"})"));
+      "ranker_positive_weight": 1.0, "ranker_least_weight": 0.1, "ranker_dropped": 0.0, "mix": "tree"})"));
   EXPECT_EQ(settings.lambda, 0.05F);
 }
 

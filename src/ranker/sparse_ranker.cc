@@ -62,7 +62,7 @@ RankerLayout better_layout(const SparseRankerView& ranker, const Csr& points, co
   uint64_t labels = 0, features = 0;  // weights passed over
   for (const uint32_t label : found.columns) labels += ranker.size_of(label);
   for (const uint32_t feature : points.columns) features += of_feature[feature];
-  // A weight of a feature is added at a place of its own, which takes twice the time.
+  // A weight of a feature is added at a place of its own: with very many labels out of the cache.
   return 2 * features < labels ? RankerLayout::kByFeature : RankerLayout::kByLabel;
 }
 

@@ -1,13 +1,13 @@
 // One linear classifier of sparse points, by coordinate descent on the dual problem.
 //
-//   min over w, b of  1/2 |w|^2 + 1/2 b^2 + sum over points of cost_y * loss(y (w . x + b)),  y =
-//   +-1
+//   min over w, b of  1/2 |w|^2 + 1/2 b^2 + sum over points of cost_y * loss(y (w . x + b))
 //
-// with loss(m) = max(0, 1 - m)^2 (Hsieh et al., "A dual coordinate descent method for large-scale
-// linear SVM", ICML 2008) or log(1 + exp(-m)) (Yu, Huang and Lin, "Dual coordinate descent methods
-// for logistic regression and maximum entropy models", Machine Learning 85, 2011). A step costs as
-// much as its point has features. The weights of all features lie in one array, which a solver
-// keeps from one classifier to the next: what a classifier costs does not depend on their number.
+// with y = +-1 and loss(m) = max(0, 1 - m)^2 (Hsieh et al., "A dual coordinate descent method for
+// large-scale linear SVM", ICML 2008) or log(1 + exp(-m)) (Yu, Huang and Lin, "Dual coordinate
+// descent methods for logistic regression and maximum entropy models", Machine Learning 85, 2011).
+// A step costs as much as its point has features. The weights of all features lie in one array,
+// which a solver keeps from one classifier to the next: what a classifier costs does not depend on
+// their number.
 #pragma once
 
 #include <array>

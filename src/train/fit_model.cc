@@ -8,6 +8,7 @@
 #include "base/json_log.h"
 #include "base/stopwatch.h"
 #include "train/fold_lists.h"
+#include "train/held_out.h"
 #include "train/ranker_stage.h"
 #include "train/run_part.h"
 
@@ -134,13 +135,13 @@ class FitRun {
 
   Fusion fusion_of(std::span<const Model> models) const {
     if (settings_.fusion != FusionKind::kLearned) return {.kind = settings_.fusion};
-    constexpr size_t kPoints = 20'000;  // held-out ones to learn from, or almost twice as many
-    const Csr features = sample_rows(points_.data.held_out_features, kPoints);
+    const Csr features = sample_rows(points_.data.held_out_features, kCalibrationPoints);
+    const Csr labels = sample_rows(points_.data.held_out_labels, kCalibrationPoints);
     std::vector<Csr> found;
     for (const Model& model : models) {
       found.push_back(predict_all(context_, model.predictor(), features, Predictor::kFused));
     }
-    return fit_fusion(found, sample_rows(points_.data.held_out_labels, kPoints), context_.pool());
+    return fit_fusion(found, labels, context_.pool());
   }
 
   /// Adds a ranker to the best model, whose training is finished.

@@ -13,6 +13,10 @@
 
 namespace elias {
 
+/// Of more held-out points, about this many are what a mix or a fusion is learned on: it has some
+/// thirty numbers (sample_rows).
+inline constexpr size_t kCalibrationPoints = 20'000;
+
 class HeldOut {
  public:
   /// All must outlive the object.

@@ -5,13 +5,12 @@
 #include "base/errors.h"
 #include "base/stopwatch.h"
 #include "encoder/encode_all.h"
+#include "train/held_out.h"
 
 namespace elias {
 namespace {
 
 constexpr uint64_t kBlocks = 64;  // of about equal work, between which a run can stop
-// Held-out points that the mix is learned on, or almost twice as many: it has some thirty numbers.
-constexpr size_t kMixPoints = 20'000;
 
 RankerInputOptions input_of(const Settings& settings) {
   ELIAS_ASSERT(settings.ranker != RankerChoice::kOff);
@@ -155,8 +154,8 @@ void RankerStage::learn_mix() {
   // Of the points that labels were learned from, as at any other point: a model counts held-out
   // ones too, which have the very labels that are to be told here.
   const std::vector<uint64_t> counts = column_counts(data_.labels);
-  const Csr features = sample_rows(data_.held_out_features, kMixPoints);
-  const Csr true_labels = sample_rows(data_.held_out_labels, kMixPoints);
+  const Csr features = sample_rows(data_.held_out_features, kCalibrationPoints);
+  const Csr true_labels = sample_rows(data_.held_out_labels, kCalibrationPoints);
   const Csr found = labels_to_rank(context_, settings_, model_.predictor(), features);
   const Csr points = inputs(features);
   arrange(points, found);

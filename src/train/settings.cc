@@ -117,7 +117,7 @@ std::string settings_help() {
   std::string text;
   for (const Setting& setting : all_settings()) {
     const auto& value = defaults[std::string(setting.name)];
-    text += fmt::format("  {:<21} {}\n  {:<21}   {}; if not given: {}\n", setting.name,
+    text += fmt::format("  {:<22} {}\n  {:<22}   {}; if not given: {}\n", setting.name,
                         setting.meaning, "", allowed_values(setting),
                         value.is_string() ? value.get<std::string>() : value.dump());
   }

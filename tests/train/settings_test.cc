@@ -276,6 +276,7 @@ TEST(Settings, RulesAreThoseOfTheManual) {
                             s.stage2_epochs, s.evaluate_every)));
     EXPECT_EQ(s.held_out, std::min<int64_t>(4000, sizes.points / 10));
     EXPECT_EQ(s.width, sizes.labels < 10'000 ? 1024 : 512);
+    EXPECT_EQ(s.ranker_dropped, sizes.labels < 10'000 ? 0.15F : 0.4F);
   }
 }
 
@@ -422,91 +423,6 @@ TEST(Settings, GivenOnesStandUnlessTheDataIsTooSmall) {
   EXPECT_EQ(settings.stage2_epochs, 0);
   EXPECT_EQ(settings.warm_epochs, 0);
   EXPECT_EQ(settings.held_out, 0);
-}
-
-// --- memory --------------------------------------------------------------------------------------
-
-class MemoryEstimateTest : public testing::Test {
- protected:
-  MemoryEstimateTest() { resolve(settings_, sizes_); }
-
-  /// The bytes of a part; 0 if the largest phase has none of that name.
-  uint64_t part(const std::string& name) const {
-    for (const auto& [own, bytes] : estimate_memory(settings_, sizes_, kThreads).parts) {
-      if (own == name) return bytes;
-    }
-    return 0;
-  }
-  uint64_t total(int threads = kThreads) const {
-    return estimate_memory(settings_, sizes_, threads).total();
-  }
-
-  static constexpr int kThreads = 4;
-  static constexpr uint64_t kWidth = 512, kLabels = 500'000, kFeatures = 200'000;
-  DataSizes sizes_{1'000'000, kLabels, 4, kFeatures, 100};
-  Settings settings_;
-};
-
-TEST_F(MemoryEstimateTest, IsTheSumOfItsParts) {
-  uint64_t sum = 0;
-  for (const auto& [part, bytes] : estimate_memory(settings_, sizes_, kThreads).parts) sum += bytes;
-  EXPECT_EQ(total(), sum);
-}
-
-TEST_F(MemoryEstimateTest, WeightsAreCountedByTheWayTheyAreStepped) {
-  sizes_.points = 1000;  // no phase but the last stage is large
-  settings_.batch = 16;
-  settings_.warm_epochs = 0;
-  settings_.logit_loss = LogitLoss::kShortlist;
-  ASSERT_GT(part("label graph"), 0U);
-  EXPECT_EQ(part("embedding table"), kFeatures * kWidth * 16);
-  EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 18);  // by rows: no gradient, but a copy
-  EXPECT_EQ(part("search"), kThreads * kLabels * 56);
-  settings_.logit_loss = LogitLoss::kAll;
-  EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 20);
-  settings_.average_from = 1;
-  EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 16);
-  settings_.method = Method::kOva;
-  EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 16);
-  EXPECT_EQ(part("label graph"), 0U);
-  EXPECT_EQ(part("search"), 0U);
-}
-
-TEST_F(MemoryEstimateTest, FoldsTakeThePointsOnceMore) {
-  const uint64_t points = part("points"), before = total();
-  settings_.ranker_folds = 3;
-  EXPECT_EQ(part("points"), 2 * points);
-  EXPECT_EQ(total(), before + points);
-}
-
-TEST_F(MemoryEstimateTest, AllMembersOfAnEnsembleLieThereForTheRanker) {
-  settings_.ensemble = 16;
-  EXPECT_EQ(part("label classifiers"), 16 * kLabels * kWidth * 4);
-  EXPECT_EQ(part("search"), 16 * kThreads * kLabels * 28);
-  EXPECT_GT(part("ranker"), 0U);
-}
-
-TEST_F(MemoryEstimateTest, OfThePhasesTheLargestCounts) {
-  // 1,000,000 points with 20 clusters for each of 40 labels: A' outgrows all else.
-  sizes_.labels_per_point = 40;
-  const uint64_t pairs = 1'000'000ULL * 40 * 20;
-  EXPECT_EQ(part("graph building"), pairs * 12 + pairs / 8 * 20);
-  EXPECT_EQ(part("clustering"), 0U);
-  EXPECT_EQ(part("label graph"), 0U);
-  EXPECT_EQ(part("embedding table"), kFeatures * kWidth * 12);  // averages come later
-  // Without stage 2 there is no graph: clustering again, with phi summed up by label, is next.
-  settings_.stage2_epochs = 0;
-  EXPECT_EQ(part("graph building"), 0U);
-  EXPECT_GT(part("clustering"), kLabels * kWidth * 4);
-  EXPECT_GT(total(64), total(1));  // each thread has vectors of its own
-}
-
-TEST_F(MemoryEstimateTest, ATinyRunIsTiny) {
-  sizes_ = {400, 40, 3, 400, 14};
-  settings_ = {};
-  settings_.width = 32;
-  resolve(settings_, sizes_);
-  EXPECT_LT(total(), uint64_t{2} << 20);
 }
 
 }  // namespace

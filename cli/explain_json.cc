@@ -21,6 +21,18 @@ std::string_view name_of(SearchOutcome outcome) {
   return "not reached";
 }
 
+std::string_view name_of(TermKind kind) {
+  switch (kind) {
+    case TermKind::kWord:
+      return "word";
+    case TermKind::kOpening:
+      return "opening";
+    case TermKind::kCharacters:
+      break;
+  }
+  return "characters";
+}
+
 Json member_json(const Model& model, size_t m, const ExplainedMember& member, uint32_t label) {
   Json json{{"outcome", name_of(member.outcome)},
             {"p", shortest(member.p)},
@@ -62,7 +74,7 @@ Json ranker_json(const Model& model, const ExplainedMargin& margin, size_t most)
                              {"adds", shortest(word.adds)}});
     if (model.tfidf() == nullptr) continue;
     json["words"].back()["term"] = model.tfidf()->term(word.feature);
-    json["words"].back()["kind"] = model.tfidf()->is_word(word.feature) ? "word" : "characters";
+    json["words"].back()["kind"] = name_of(model.tfidf()->kind(word.feature));
   }
   return json;
 }

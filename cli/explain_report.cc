@@ -164,6 +164,18 @@ std::string mix_in_words(MixKind kind) {
   return "a probability, learned from p, the\n         margin and the training points of the label";
 }
 
+/// What marks the terms of a model, if it has terms of more than one kind.
+std::string terms_in_words(const Model& model) {
+  if (model.tfidf() == nullptr) return "";
+  const TfidfOptions& options = model.tfidf()->options();
+  std::string text;
+  if (options.has(TermKind::kOpening)) {
+    text += fmt::format(" ^'one of the first {}'", options.opening);
+  }
+  if (options.has(TermKind::kCharacters)) text += " [part of a word]";
+  return text.empty() ? "" : fmt::format("         'word'{}\n", text);
+}
+
 }  // namespace
 
 std::string explanation_legend(const Model& model) {
@@ -179,9 +191,7 @@ std::string explanation_legend(const Model& model) {
                     : "p        sigmoid(z); z is from the label's own classifier\n";
   if (model.ranker() != nullptr) {
     text += "q        the ranker's score of its margin, the sum of what follows it\n";
-    if (model.tfidf() != nullptr && model.tfidf()->options().characters.any()) {
-      text += "         'word' [part of a word]\n";
-    }
+    text += terms_in_words(model);
   }
   return text + "*        a true label, if the input has them\n";
 }
@@ -204,7 +214,15 @@ bool PointExplanation::is_true(uint32_t label) const {
 std::string feature_name(const Model& model, uint32_t feature) {
   if (model.tfidf() == nullptr) return fmt::format("feature {}", feature);
   const auto term = model.tfidf()->term(feature);
-  return model.tfidf()->is_word(feature) ? fmt::format("'{}'", term) : fmt::format("[{}]", term);
+  switch (model.tfidf()->kind(feature)) {
+    case TermKind::kWord:
+      return fmt::format("'{}'", term);
+    case TermKind::kOpening:
+      return fmt::format("^'{}'", term);
+    case TermKind::kCharacters:
+      return fmt::format("[{}]", term);
+  }
+  return {};
 }
 
 std::span<const ExplainedPath> telling_paths(const ExplainedMember& member) {

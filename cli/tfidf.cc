@@ -121,6 +121,11 @@ void add_fit_verb(CLI::App& verb, const Global& global) {
       ->type_name("LOW HIGH")
       ->capture_default_str();
   fit_verb
+      ->add_option("--opening", tfidf.opening,
+                   "Words at the start of a text that are features of their own too; 0 for none")
+      ->type_name("COUNT")
+      ->capture_default_str();
+  fit_verb
       ->add_option("--characters", options->characters,
                    "Lengths of character n-grams inside words; 0 0 for none")
       ->expected(2)
@@ -129,7 +134,7 @@ void add_fit_verb(CLI::App& verb, const Global& global) {
   add_document_limit(*fit_verb, "--min-df", tfidf.min_df, "must", "1");
   add_document_limit(*fit_verb, "--max-df", tfidf.max_df, "may", "no limit");
   fit_verb->add_option("--max-features", tfidf.max_features,
-                       "Keep the most frequent terms of words, and of characters; 0 keeps all");
+                       "Keep the most frequent terms of each kind; 0 keeps all");
   add_off_switch(*fit_verb, "--keep-case", tfidf.lowercase, "Do not lower-case");
   fit_verb->add_flag("--strip-accents", tfidf.strip_accents, "Read 'é' as 'e'");
   fit_verb->add_flag("--sublinear-tf", tfidf.sublinear_tf, "Take 1 + ln(tf) for tf");

@@ -5,6 +5,7 @@
 // lower case and accents are, follows scikit-learn on Python, so features mean the same.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -49,10 +50,10 @@ class Analyser {
   Table word_table_, chunk_table_;  // what a byte becomes: a gap, "not ASCII" or a byte
 };
 
-/// Calls sink(data, size) for every n-gram of neighbouring words.
+/// Calls sink(data, size) for every n-gram of neighbours among the first `count` words.
 template <typename Sink>
-void for_word_ngrams(const TokenBuffer& words, NgramRange range, Sink&& sink) {
-  const size_t count = words.tokens.size();
+void for_word_ngrams(const TokenBuffer& words, size_t count, NgramRange range, Sink&& sink) {
+  count = std::min(count, words.tokens.size());
   const auto lowest = static_cast<size_t>(range.lowest),
              highest = static_cast<size_t>(range.highest);
   for (size_t i = 0; i + lowest <= count; ++i) {

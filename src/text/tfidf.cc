@@ -11,13 +11,14 @@
 
 #include "base/errors.h"
 #include "text/text_chunks.h"
+#include "text/text_terms.h"
 
 namespace elias {
 namespace {
 
 constexpr size_t kChunkBytes = 1 << 18;
 
-/// What one feature half needs to turn texts into rows; one thread uses it at a time.
+/// What one kind of features needs to turn texts into rows; one thread uses it at a time.
 class RowCounter {
  public:
   explicit RowCounter(const TfidfPart& part)
@@ -99,11 +100,10 @@ class RowCounter {
   size_t pending_count_ = 0;
 };
 
-/// What one thread needs for both halves.
+/// What one thread needs.
 struct Worker {
-  Worker(const TfidfPart& words, const TfidfPart& characters)
-      : word_counter(words), character_counter(characters) {}
-  RowCounter word_counter, character_counter;
+  explicit Worker(std::span<const TfidfPart> parts) : counters(parts.begin(), parts.end()) {}
+  std::vector<RowCounter> counters;  // by kind
   TokenBuffer tokens;
 };
 
@@ -167,39 +167,62 @@ void check_options(const TfidfOptions& options) {
   if (!options.words.any() && !options.characters.any()) {
     throw InputError("neither word nor character n-grams are asked for: ask for one of them");
   }
+  if (options.opening < 0 || (options.opening > 0 && !options.words.any())) {
+    throw InputError("an opening of {} words cannot be{}: give 0 for none", options.opening,
+                     options.opening > 0 ? " without word n-grams" : "");
+  }
   if (!(options.min_df >= 0)) throw InputError("min_df is {}: give 0 or more", options.min_df);
   if (!(options.max_df > 0)) throw InputError("max_df is {}: give more than 0", options.max_df);
 }
 
+bool TfidfOptions::has(TermKind kind) const {
+  switch (kind) {
+    case TermKind::kWord:
+      return words.any();
+    case TermKind::kOpening:
+      return opening > 0;
+    case TermKind::kCharacters:
+      return characters.any();
+  }
+  return false;
+}
+
+void Tfidf::set_part(TermKind kind, const TfidfPart& part) {
+  const auto at = static_cast<size_t>(kind);
+  parts_[at] = part;
+  std::fill(starts_.begin() + static_cast<ptrdiff_t>(at) + 1, starts_.end(),
+            starts_[at] + part.idf.size());
+}
+
+TermKind Tfidf::kind(uint64_t feature) const {
+  const auto next = std::ranges::upper_bound(starts_, feature);
+  return static_cast<TermKind>(next - starts_.begin() - 1);
+}
+
 std::string_view Tfidf::term(uint64_t feature) const {
-  const size_t words = words_.idf.size();
-  return feature < words ? words_.terms[feature] : characters_.terms[feature - words];
+  const TermKind of = kind(feature);
+  return part(of).terms[feature - start(of)];
 }
 
 float Tfidf::idf(uint64_t feature) const {
-  const size_t words = words_.idf.size();
-  return feature < words ? words_.idf[feature] : characters_.idf[feature - words];
+  const TermKind of = kind(feature);
+  return part(of).idf[feature - start(of)];
 }
 
 Csr Tfidf::transform(const TextRows& texts, ThreadPool& pool) const {
   const std::vector<size_t> bounds = text_chunks(texts, kChunkBytes);
-  const auto shift = static_cast<uint32_t>(words_.idf.size());
   std::vector<Csr> chunks(bounds.size() - 1);
   Workers workers;
   pool.for_each(chunks.size(), [&](size_t chunk) {
-    auto worker = workers.take([&] { return std::make_unique<Worker>(words_, characters_); });
+    auto worker = workers.take([&] { return std::make_unique<Worker>(parts_); });
     Csr& out = chunks[chunk];
     for (size_t i = bounds[chunk]; i < bounds[chunk + 1]; ++i) {
-      if (options_.words.any()) {
-        analyser_.find_words(texts.row(i), worker->tokens);
-        for_word_ngrams(worker->tokens, options_.words, worker->word_counter);
-        worker->word_counter.take_row(options_, 0, out);
-      }
-      if (options_.characters.any()) {
-        analyser_.find_chunks(texts.row(i), worker->tokens);
-        for_character_ngrams(worker->tokens, options_.characters, worker->character_counter);
-        worker->character_counter.take_row(options_, shift, out);
-      }
+      for_term_kinds(analyser_, options_, texts.row(i), worker->tokens,
+                     [&](TermKind kind, auto&& visit) {
+                       RowCounter& counter = worker->counters[static_cast<size_t>(kind)];
+                       visit(counter);
+                       counter.take_row(options_, static_cast<uint32_t>(start(kind)), out);
+                     });
       out.offsets.push_back(out.columns.size());
     }
     workers.give_back(std::move(worker));

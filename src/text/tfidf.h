@@ -1,12 +1,14 @@
-// Tf-idf features of texts: words and their n-grams, and n-grams of characters inside words.
+// Tf-idf features of texts: words and their n-grams, those of the opening of a text once more as
+// features of their own, and n-grams of characters inside words.
 //
 // Formulas and order of features are scikit-learn's, so the matrix is TfidfVectorizer's:
 //   idf(t) = ln((1 + N) / (1 + df(t))) + 1 for N documents, df(t) of which hold t,
 //   x(d, t) = tf(d, t) * idf(t), then each row divided by its Euclidean length.
-// Word features come first, in the order of their bytes, then character features in theirs; limits
-// and lengths are taken for each of the two by itself, as a FeatureUnion of two vectorizers would.
+// Features of one kind lie together, in the order of their bytes; limits and lengths are taken for
+// each kind by itself, as a FeatureUnion of several vectorizers would.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -24,27 +26,33 @@
 
 namespace elias {
 
+/// In the order of their features.
+enum class TermKind : uint8_t { kWord, kOpening, kCharacters };
+inline constexpr std::array<TermKind, 3> kTermKinds = {TermKind::kWord, TermKind::kOpening,
+                                                       TermKind::kCharacters};
+
 struct TfidfOptions {
   NgramRange words{1, 1};
+  int64_t opening = 0;  // the first words of a text, whose n-grams are features of their own too
   NgramRange characters{0, 0};
   bool lowercase = true;
   bool strip_accents = false;
   // How many documents must or may hold a term: a count, or a share of all if below 1.
   double min_df = 1;
   double max_df = std::numeric_limits<double>::infinity();
-  uint64_t max_features =
-      0;  // of words, and of characters, those with the most occurrences; 0: all
+  uint64_t max_features = 0;  // of each kind, those with the most occurrences; 0: all
   bool sublinear_tf = false;  // 1 + ln(tf) in place of tf
   bool use_idf = true;
   bool normalise = true;  // rows to Euclidean length 1
 
+  bool has(TermKind kind) const;
   bool operator==(const TfidfOptions&) const = default;
 };
 
 /// Throws InputError if no vectorizer can have such options.
 void check_options(const TfidfOptions& options);
 
-/// Either half of the features: terms and the weight of each.
+/// The features of one kind: terms and the weight of each.
 struct TfidfPart {
   TermTable terms;
   std::span<const float> idf;
@@ -61,11 +69,10 @@ class Tfidf {
 
   const TfidfOptions& options() const { return options_; }
   uint64_t documents() const { return documents_; }
-  uint64_t features() const { return words_.idf.size() + characters_.idf.size(); }
+  uint64_t features() const { return starts_.back(); }
   std::string_view term(uint64_t feature) const;
   float idf(uint64_t feature) const;
-  /// True of words and their n-grams, false of n-grams of characters.
-  bool is_word(uint64_t feature) const { return feature < words_.idf.size(); }
+  TermKind kind(uint64_t feature) const;
 
   /// One row a text, the same bits at any number of threads.
   Csr transform(const TextRows& texts, ThreadPool& pool) const;
@@ -83,10 +90,17 @@ class Tfidf {
   explicit Tfidf(const TfidfOptions& options)
       : options_(options), analyser_(options.lowercase, options.strip_accents) {}
 
+  const TfidfPart& part(TermKind kind) const { return parts_[static_cast<size_t>(kind)]; }
+  /// The first feature of a kind.
+  uint64_t start(TermKind kind) const { return starts_[static_cast<size_t>(kind)]; }
+  /// Kinds are set in their order.
+  void set_part(TermKind kind, const TfidfPart& part);
+
   TfidfOptions options_;
   Analyser analyser_;
   uint64_t documents_ = 0;
-  TfidfPart words_, characters_;
+  std::array<TfidfPart, kTermKinds.size()> parts_;        // by kind
+  std::array<uint64_t, kTermKinds.size() + 1> starts_{};  // of each kind's features, and the end
   std::vector<std::unique_ptr<Owned>> owned_;
   std::unique_ptr<SafetensorsFile> file_;
 };

@@ -1,5 +1,6 @@
 // The file of a Tfidf. Loading maps it, verifies the checksum and checks the arrays once, front to
 // back; nothing is copied or built.
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +13,11 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kFormat = "elias-tfidf";
-constexpr int kVersion = 1;
+// The second version has openings. A file without them is of the first, which all programs read.
+constexpr int kVersion = 2;
+constexpr std::array<const char*, kTermKinds.size()> kPrefixes = {"words", "opening", "characters"};
+
+const char* prefix_of(TermKind kind) { return kPrefixes[static_cast<size_t>(kind)]; }
 
 Json range_to_json(NgramRange range) { return {range.lowest, range.highest}; }
 
@@ -30,6 +35,7 @@ std::string options_to_json(const TfidfOptions& options) {
                {"sublinear_tf", options.sublinear_tf},
                {"use_idf", options.use_idf},
                {"normalise", options.normalise}};
+  if (options.opening > 0) json["opening"] = options.opening;
   if (std::isfinite(options.max_df)) json["max_df"] = options.max_df;  // JSON has no infinity
   return json.dump();
 }
@@ -38,6 +44,7 @@ TfidfOptions options_from_json(const std::string& text) {
   const Json json = Json::parse(text);
   TfidfOptions options;
   options.words = range_from_json(json.at("words"));
+  options.opening = json.value("opening", options.opening);
   options.characters = range_from_json(json.at("characters"));
   options.lowercase = json.at("lowercase").get<bool>();
   options.strip_accents = json.at("strip_accents").get<bool>();
@@ -84,8 +91,8 @@ void check_version(const SafetensorsFile& file) {
                      shown(required_metadata(file, "format")), kFormat);
   }
   const std::string version = required_metadata(file, "version");
-  if (version != std::to_string(kVersion)) {
-    throw InputError("{}: has version {}, and this program reads {}: use a newer elias",
+  if (version != "1" && version != std::to_string(kVersion)) {
+    throw InputError("{}: has version {}, and this program reads up to {}: use a newer elias",
                      file.name(), shown(version), kVersion);
   }
 }
@@ -95,11 +102,12 @@ void check_version(const SafetensorsFile& file) {
 void Tfidf::save(const std::string& path) const {
   SafetensorsWriter writer;
   writer.set_metadata("format", std::string(kFormat));
-  writer.set_metadata("version", std::to_string(kVersion));
+  writer.set_metadata("version", std::to_string(options_.opening > 0 ? kVersion : 1));
   writer.set_metadata("options", options_to_json(options_));
   writer.set_metadata("documents", std::to_string(documents_));
-  if (options_.words.any()) add_part(writer, "words", words_);
-  if (options_.characters.any()) add_part(writer, "characters", characters_);
+  for (const TermKind kind : kTermKinds) {
+    if (options_.has(kind)) add_part(writer, prefix_of(kind), part(kind));
+  }
   writer.write(path);
 }
 
@@ -111,8 +119,9 @@ Tfidf Tfidf::load(SafetensorsFile source) try {
   Tfidf result(options_from_json(required_metadata(source, "options")));
   result.documents_ = Json::parse(required_metadata(source, "documents")).get<uint64_t>();
   result.file_ = std::make_unique<SafetensorsFile>(std::move(source));
-  if (result.options_.words.any()) result.words_ = read_part(*result.file_, "words");
-  if (result.options_.characters.any()) result.characters_ = read_part(*result.file_, "characters");
+  for (const TermKind kind : kTermKinds) {
+    if (result.options_.has(kind)) result.set_part(kind, read_part(*result.file_, prefix_of(kind)));
+  }
   if (result.features() >= TermTable::kNone) {
     throw InputError("{}: has {} terms, more than can be numbered", result.file_->name(),
                      result.features());

@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "text/text_chunks.h"
+#include "text/text_terms.h"
 
 namespace elias {
 namespace {
@@ -69,14 +70,14 @@ double as_count(double bound, uint64_t documents) {
 
 }  // namespace
 
-/// The counts of one half of the features, over all texts so far.
+/// The counts of one kind of terms, over all texts so far.
 struct TfidfFitter::Part {
   std::array<TermCounter, kShards> shards;
 };
 
 /// The counts of one chunk of texts, and its entries by shard.
 struct TfidfFitter::Chunk {
-  struct Half {
+  struct Kind {
     TermCounter counter;
     std::vector<uint32_t> order;               // entries, those of one shard together
     std::array<size_t, kShards + 1> starts{};  // where a shard starts in `order`
@@ -98,17 +99,14 @@ struct TfidfFitter::Chunk {
       }
     }
   };
-  Half words, characters;
+  std::array<Kind, kTermKinds.size()> kinds;
   TokenBuffer tokens;
 };
 
 TfidfFitter::TfidfFitter(const TfidfOptions& options, ThreadPool& pool)
-    : options_(options),
-      analyser_(options.lowercase, options.strip_accents),
-      pool_(pool),
-      words_(std::make_unique<Part>()),
-      characters_(std::make_unique<Part>()) {
+    : options_(options), analyser_(options.lowercase, options.strip_accents), pool_(pool) {
   check_options(options);
+  for (auto& part : parts_) part = std::make_unique<Part>();
 }
 
 TfidfFitter::~TfidfFitter() = default;
@@ -124,33 +122,25 @@ void TfidfFitter::add(const TextRows& texts) {
     });
     pool_.for_each(kShards, [&](size_t shard) {
       for (size_t i = 0; i < count; ++i) {
-        chunks_[i]->words.merge_shard_into(*words_, shard);
-        chunks_[i]->characters.merge_shard_into(*characters_, shard);
+        for (size_t kind = 0; kind < parts_.size(); ++kind) {
+          chunks_[i]->kinds[kind].merge_shard_into(*parts_[kind], shard);
+        }
       }
     });
   }
 }
 
 void TfidfFitter::count_chunk(const TextRows& texts, size_t begin, size_t end, Chunk& chunk) const {
-  chunk.words.counter.clear();
-  chunk.characters.counter.clear();
+  for (Chunk::Kind& kind : chunk.kinds) kind.counter.clear();
   for (size_t i = begin; i < end; ++i) {
     const auto document = static_cast<uint32_t>(i - begin);
-    if (options_.words.any()) {
-      analyser_.find_words(texts.row(i), chunk.tokens);
-      for_word_ngrams(chunk.tokens, options_.words, [&](const char* data, size_t size) {
-        chunk.words.counter.count(data, size, document);
-      });
-    }
-    if (options_.characters.any()) {
-      analyser_.find_chunks(texts.row(i), chunk.tokens);
-      for_character_ngrams(chunk.tokens, options_.characters, [&](const char* data, size_t size) {
-        chunk.characters.counter.count(data, size, document);
-      });
-    }
+    for_term_kinds(
+        analyser_, options_, texts.row(i), chunk.tokens, [&](TermKind kind, auto&& visit) {
+          TermCounter& counter = chunk.kinds[static_cast<size_t>(kind)].counter;
+          visit([&](const char* data, size_t size) { counter.count(data, size, document); });
+        });
   }
-  chunk.words.group();
-  chunk.characters.group();
+  for (Chunk::Kind& kind : chunk.kinds) kind.group();
 }
 
 void TfidfFitter::fail_without_terms() const {
@@ -193,12 +183,12 @@ Tfidf TfidfFitter::finish() {
   if (documents_ == 0) throw InputError("there are no texts to learn a vocabulary from");
   Tfidf result(options_);
   result.documents_ = documents_;
-  result.owned_.push_back(finish_part(*words_));
-  words_.reset();
-  result.owned_.push_back(finish_part(*characters_));
-  characters_.reset();
-  result.words_ = result.owned_[0]->part();
-  result.characters_ = result.owned_[1]->part();
+  for (const TermKind kind : kTermKinds) {
+    auto& part = parts_[static_cast<size_t>(kind)];
+    result.owned_.push_back(finish_part(*part));
+    part.reset();
+    result.set_part(kind, result.owned_.back()->part());
+  }
   if (result.features() == 0) fail_without_terms();
   ELIAS_ASSERT(result.features() < TermTable::kNone);
   return result;

@@ -5,6 +5,7 @@
 // order is that of the terms' bytes, so threads leave no trace in the result.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -36,7 +37,7 @@ class TfidfFitter {
   Analyser analyser_;
   ThreadPool& pool_;
   uint64_t documents_ = 0;
-  std::unique_ptr<Part> words_, characters_;
+  std::array<std::unique_ptr<Part>, kTermKinds.size()> parts_;  // by kind
   std::vector<std::unique_ptr<Chunk>> chunks_;
 };
 

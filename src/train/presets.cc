@@ -58,6 +58,7 @@ void set_stage2_rates(Settings& settings) {
 void set_as_published(Settings& settings) {
   set_shared(settings);
   set_stage2_rates(settings);
+  settings.opening = 0;
   settings.labels_per_cluster = 100;
   settings.logit_loss = LogitLoss::kNone;
   settings.gamma = 1;

@@ -51,7 +51,8 @@ struct Settings {
   uint64_t seed = 0;
 
   // Features (texts only).
-  int words_low = 1, words_high = -1;             // word n-grams; the longest derived
+  int words_low = 1, words_high = -1;  // word n-grams; the longest derived
+  int64_t opening = -1;                // first words of a text, features of their own too; derived
   int characters_low = -1, characters_high = -1;  // character n-grams
   double min_df = 0;                              // derived
   int64_t max_features = 0;                       // derived: a bound on memory

@@ -35,6 +35,8 @@ constexpr Setting kSettings[] = {
 
     {"words_low", at<&S::words_low>, "shortest word n-gram; 0: none", 0, 100},
     {"words_high", at<&S::words_high>, "longest word n-gram", 0, 100, -1},
+    {"opening", at<&S::opening>,
+     "words at the start of a text that are features of their own too; 0: none", 0, kManySteps, -1},
     {"characters_low", at<&S::characters_low>, "shortest character n-gram; 0: none", 0, 100, -1},
     {"characters_high", at<&S::characters_high>, "longest character n-gram", 0, 100, -1},
     {"min_df", at<&S::min_df>, "texts a term must be in: a count, or a share below 1", 1e-9,
@@ -42,8 +44,8 @@ constexpr Setting kSettings[] = {
     {"sublinear_tf", at<&S::sublinear_tf>, "1 + ln(tf) in place of tf"},
 
     {"width", at<&S::width>, "D, of a point's vector", 1, 65536, 0},
-    {"max_features", at<&S::max_features>,
-     "terms of words, and of characters, that are kept: the most frequent", 1, kMostLabels, 0},
+    {"max_features", at<&S::max_features>, "terms of each kind that are kept: the most frequent", 1,
+     kMostLabels, 0},
     {"layers", at<&S::layers>, "residual layers after the bag of embeddings", 0, 64},
     {"dropout", at<&S::dropout>, "rate, on a point's vector", 0, 0.99},
     {"word_dropout", at<&S::word_dropout>, "rate at which features are left out", 0, 0.99},

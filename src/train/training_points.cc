@@ -43,6 +43,7 @@ Tfidf learn_words(const Dataset& train, uint64_t labels, Settings& settings, Thr
                               .labels = static_cast<int64_t>(labels)});
   TfidfOptions options;
   options.words = {settings.words_low, settings.words_high};
+  options.opening = settings.opening;
   options.characters = {settings.characters_low, settings.characters_high};
   options.min_df = settings.min_df;
   options.max_features = static_cast<uint64_t>(settings.max_features);

@@ -15,7 +15,8 @@ std::vector<std::string> words_of(const Analyser& analyser, std::string_view tex
   TokenBuffer buffer;
   analyser.find_words(text, buffer);
   std::vector<std::string> out;
-  for_word_ngrams(buffer, range, [&](const char* data, size_t n) { out.emplace_back(data, n); });
+  for_word_ngrams(buffer, buffer.tokens.size(), range,
+                  [&](const char* data, size_t n) { out.emplace_back(data, n); });
   return out;
 }
 

@@ -22,8 +22,9 @@ TextRows small_texts() {
   return texts;
 }
 
-Tfidf small_model(ThreadPool& pool) {
+Tfidf small_model(ThreadPool& pool, int64_t opening = 2) {
   TfidfOptions options;
+  options.opening = opening;
   options.words = {1, 2};
   options.characters = {3, 3};
   options.min_df = 0.25;
@@ -55,16 +56,27 @@ TEST(TfidfFile, ALoadedModelIsTheSavedOne) {
   for (size_t i = 0; i < saved.features(); ++i) {
     EXPECT_EQ(loaded.term(i), saved.term(i));
     EXPECT_EQ(loaded.idf(i), saved.idf(i));
-    EXPECT_EQ(loaded.is_word(i), saved.is_word(i));
+    EXPECT_EQ(loaded.kind(i), saved.kind(i));
   }
-  EXPECT_TRUE(loaded.is_word(0));
-  EXPECT_FALSE(loaded.is_word(loaded.features() - 1));
+  EXPECT_EQ(loaded.kind(0), TermKind::kWord);
+  EXPECT_EQ(loaded.kind(loaded.features() - 1), TermKind::kCharacters);
   const Csr a = saved.transform(small_texts(), pool), b = loaded.transform(small_texts(), pool);
   EXPECT_EQ(a.offsets, b.offsets);
   EXPECT_EQ(a.columns, b.columns);
   EXPECT_EQ(a.values, b.values);
   loaded.save(folder / "again.safetensors");
   EXPECT_EQ(read_bytes(folder / "again.safetensors"), read_bytes(folder / "m.safetensors"));
+}
+
+TEST(TfidfFile, WithoutOpeningsOlderProgramsReadIt) {
+  TemporaryFolder folder;
+  ThreadPool pool(1);
+  for (const int64_t opening : {0, 2}) {
+    small_model(pool, opening).save(folder / "m.safetensors");
+    const SafetensorsFile file(folder / "m.safetensors");
+    EXPECT_EQ(file.metadata("version"), opening == 0 ? "1" : "2");
+    EXPECT_EQ(file.tensors().contains("opening.idf"), opening > 0);
+  }
 }
 
 TEST(TfidfFile, EveryFlippedByteAndEveryCutIsRefused) {
@@ -139,7 +151,7 @@ TEST(TfidfFile, OtherFilesAreRefusedWithTheReason) {
   };
   EXPECT_THAT(complaint(nullptr, "1"), HasSubstr("lacks 'format'"));
   EXPECT_THAT(complaint("elias-model", "1"), HasSubstr("holds 'elias-model', not elias-tfidf"));
-  EXPECT_THAT(complaint("elias-tfidf", "2"), HasSubstr("has version '2'"));
+  EXPECT_THAT(complaint("elias-tfidf", "3"), HasSubstr("has version '3'"));
   EXPECT_THAT(complaint("elias-tfidf", "1"), HasSubstr("lacks 'options'"));
 }
 

@@ -59,10 +59,10 @@ std::vector<Characters> runs_of(const Characters& text, Inside&& inside) {
   return runs;
 }
 
-inline Counts word_counts(const Characters& text, NgramRange range) {
+inline Counts word_counts(const Characters& text, NgramRange range, size_t most = SIZE_MAX) {
   std::vector<std::string> words;
   for (const Characters& run : runs_of(text, is_word_character)) {
-    if (run.size() >= 2) words.push_back(bytes_of(run));
+    if (run.size() >= 2 && words.size() < most) words.push_back(bytes_of(run));
   }
   Counts counts;
   for (size_t n = static_cast<size_t>(range.lowest); n <= static_cast<size_t>(range.highest); ++n) {
@@ -92,13 +92,13 @@ inline Counts character_counts(const Characters& text, NgramRange range) {
   return counts;
 }
 
-/// One half of the features: `terms` in order and one row of values by term for each text.
-struct Half {
+/// The features of one kind: `terms` in order and one row of values by term for each text.
+struct Weighed {
   std::vector<std::string> terms;
   std::vector<std::map<std::string, double>> rows;
 };
 
-inline Half weigh(const std::vector<Counts>& counts, const TfidfOptions& options) {
+inline Weighed weigh(const std::vector<Counts>& counts, const TfidfOptions& options) {
   std::map<std::string, uint64_t> documents, occurrences;
   for (const Counts& row : counts) {
     for (const auto& [term, count] : row) {
@@ -108,23 +108,23 @@ inline Half weigh(const std::vector<Counts>& counts, const TfidfOptions& options
   }
   const auto n = static_cast<double>(counts.size());
   const auto bound = [&](double value) { return value < 1 ? value * n : value; };
-  Half half;
+  Weighed kind;
   for (const auto& [term, df] : documents) {
     const auto frequency = static_cast<double>(df);
     if (frequency >= bound(options.min_df) && frequency <= bound(options.max_df)) {
-      half.terms.push_back(term);
+      kind.terms.push_back(term);
     }
   }
-  if (options.max_features > 0 && half.terms.size() > options.max_features) {
-    std::stable_sort(half.terms.begin(), half.terms.end(),
+  if (options.max_features > 0 && kind.terms.size() > options.max_features) {
+    std::stable_sort(kind.terms.begin(), kind.terms.end(),
                      [&](const auto& a, const auto& b) { return occurrences[a] > occurrences[b]; });
-    half.terms.resize(options.max_features);
-    std::sort(half.terms.begin(), half.terms.end());
+    kind.terms.resize(options.max_features);
+    std::sort(kind.terms.begin(), kind.terms.end());
   }
   for (const Counts& row : counts) {
     std::map<std::string, double> values;
     double squares = 0;
-    for (const std::string& term : half.terms) {
+    for (const std::string& term : kind.terms) {
       if (!row.contains(term)) continue;
       const auto count = static_cast<double>(row.at(term));
       const double tf = options.sublinear_tf ? 1 + std::log(count) : count;
@@ -135,36 +135,38 @@ inline Half weigh(const std::vector<Counts>& counts, const TfidfOptions& options
     if (options.normalise) {
       for (auto& [term, value] : values) value /= std::sqrt(squares);
     }
-    half.rows.push_back(values);
+    kind.rows.push_back(values);
   }
-  return half;
+  return kind;
 }
 
 struct Result {
-  std::vector<std::string> terms;              // of words, then of characters
+  std::vector<std::string> terms;              // of words, of openings, of characters
   std::vector<std::map<size_t, double>> rows;  // by feature number
 };
 
 /// Fits on `texts` and transforms them. Does not strip accents.
 inline Result fit_transform(const TextRows& texts, const TfidfOptions& options) {
-  std::vector<Counts> words, characters;
+  std::vector<Counts> words, openings, characters;
   for (size_t i = 0; i < texts.rows(); ++i) {
     const Characters text = options.lowercase ? lowered(texts.row(i)) : characters_of(texts.row(i));
     words.push_back(options.words.any() ? word_counts(text, options.words) : Counts());
+    const auto opening = static_cast<size_t>(options.opening);
+    openings.push_back(opening > 0 ? word_counts(text, options.words, opening) : Counts());
     characters.push_back(options.characters.any() ? character_counts(text, options.characters)
                                                   : Counts());
   }
   Result result;
   result.rows.resize(texts.rows());
-  for (const auto* counts : {&words, &characters}) {
-    const Half half = weigh(*counts, options);
+  for (const auto* counts : {&words, &openings, &characters}) {
+    const Weighed kind = weigh(*counts, options);
     for (size_t i = 0; i < texts.rows(); ++i) {
-      for (size_t t = 0; t < half.terms.size(); ++t) {
-        const auto found = half.rows[i].find(half.terms[t]);
-        if (found != half.rows[i].end()) result.rows[i][result.terms.size() + t] = found->second;
+      for (size_t t = 0; t < kind.terms.size(); ++t) {
+        const auto found = kind.rows[i].find(kind.terms[t]);
+        if (found != kind.rows[i].end()) result.rows[i][result.terms.size() + t] = found->second;
       }
     }
-    result.terms.insert(result.terms.end(), half.terms.begin(), half.terms.end());
+    result.terms.insert(result.terms.end(), kind.terms.begin(), kind.terms.end());
   }
   return result;
 }

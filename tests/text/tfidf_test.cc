@@ -80,6 +80,8 @@ TEST(Tfidf, AgreesWithTheReferenceOnRandomTexts) {
     }
   }
   for (const auto change : std::initializer_list<void (*)(TfidfOptions&)>{
+           [](TfidfOptions& o) { o.opening = 3; },
+           [](TfidfOptions& o) { o.opening = 4, o.max_features = 9, o.characters = {}; },
            [](TfidfOptions& o) { o.lowercase = false; }, [](TfidfOptions& o) { o.min_df = 3; },
            [](TfidfOptions& o) { o.min_df = 0.05, o.max_df = 0.9; },
            [](TfidfOptions& o) { o.max_df = 1; }, [](TfidfOptions& o) { o.max_features = 17; },
@@ -140,7 +142,8 @@ TEST(Tfidf, ThreadsAndBatchesLeaveNoTrace) {
       texts.add(std::string(few.row(i)) + " w" + std::to_string(seed) + std::string(400, ' '));
     }
   }
-  const TfidfOptions options = with({1, 2}, {2, 3});
+  TfidfOptions options = with({1, 2}, {2, 3});
+  options.opening = 2;
   ThreadPool one(1);
   const Tfidf expected = fit(texts, options, one);
   const Csr matrix = expected.transform(texts, one);
@@ -187,6 +190,23 @@ TEST(Tfidf, TiesForMaxFeaturesGoToTheFirstInOrder) {
   EXPECT_EQ(model.term(1), "dd");
 }
 
+TEST(Tfidf, AnOpeningIsTheFirstWordsOnceMore) {
+  ThreadPool pool(1);
+  TfidfOptions options = with({1, 2}, {});
+  options.opening = 2;
+  const Tfidf model = fit(rows_of({"aa bb cc"}), options, pool);
+  const std::vector<std::string> terms = {"aa", "aa bb", "bb", "bb cc", "cc", "aa", "aa bb", "bb"};
+  ASSERT_EQ(model.features(), terms.size());
+  for (size_t i = 0; i < terms.size(); ++i) {
+    EXPECT_EQ(model.term(i), terms[i]);
+    EXPECT_EQ(model.kind(i), i < 5 ? TermKind::kWord : TermKind::kOpening);
+  }
+  const Csr rows = model.transform(rows_of({"cc aa bb", "bb"}), pool);
+  EXPECT_THAT(rows.row(0).columns, testing::ElementsAre(0, 1, 2, 4, 5));  // 'cc' opened no text
+  EXPECT_THAT(rows.row(1).columns, testing::ElementsAre(2, 7));
+  EXPECT_FLOAT_EQ(rows.row(1).values[1], 1);  // by itself of length 1
+}
+
 TEST(Tfidf, BytesThatAreNoTextDoNoHarm) {
   ThreadPool pool(1);
   RandomSequence random(3, 1);
@@ -218,6 +238,12 @@ TEST(Tfidf, RefusesWhatCannotBe) {
   EXPECT_THAT(complaint(with({0, 2}, {}), texts), HasSubstr("word n-grams from 0 to 2"));
   EXPECT_THAT(complaint(with({0, 0}, {0, 0}), texts), HasSubstr("ask for one"));
   TfidfOptions options;
+  options.opening = -1;
+  EXPECT_THAT(complaint(options, texts), HasSubstr("an opening of -1 words cannot be"));
+  options = with({0, 0}, {2, 2});
+  options.opening = 3;
+  EXPECT_THAT(complaint(options, texts), HasSubstr("cannot be without word n-grams"));
+  options = {};
   options.min_df = -1;
   EXPECT_THAT(complaint(options, texts), HasSubstr("min_df is -1"));
   options.min_df = 3;

@@ -158,7 +158,7 @@ TEST(Settings, AsPublishedIsThePapersMethod) {
   }
   // lambda is published too, and the same.
   EXPECT_EQ(changed, nlohmann::ordered_json::parse(R"({
-      "labels_per_cluster": 100, "beam": 20, "shortlist": 2000, "edges": 1000, "beta": 150.0,
+      "opening": 0, "labels_per_cluster": 100, "beam": 20, "shortlist": 2000, "edges": 1000, "beta": 150.0,
       "kept_clusters": 0, "informed_edges": false, "keep_classifiers": false,
       "keep_warm_classifiers": false, "label_start": "published", "logit_loss": "none",
       "gamma": 1.0, "stage2_labels_rate": 0.005, "stage2_edges_rate": 0.005, "accumulation": 10,
@@ -296,6 +296,21 @@ TEST(Settings, LongTextsHavePairsOfWords) {
   EXPECT_EQ(longest(50'000, given), 0);
   given.words_low = 3;
   EXPECT_EQ(longest(50'000, given), 3);
+}
+
+TEST(Settings, LongTextsHaveAnOpening) {
+  const auto opening = [](int64_t bytes, Settings settings) {
+    resolve_features(settings, {.texts = 100, .bytes = bytes, .labels = 50});
+    return settings.opening;
+  };
+  EXPECT_EQ(opening(199'999, {}), 0);
+  EXPECT_EQ(opening(200'000, {}), 100);
+  Settings given;
+  given.words_low = 0;
+  EXPECT_EQ(opening(200'000, given), 0);
+  given = {};
+  given.opening = 30;
+  EXPECT_EQ(opening(199'999, given), 30);
 }
 
 TEST(Settings, ShortTextsHaveCharacters) {

@@ -170,7 +170,7 @@ std::string terms_in_words(const Model& model) {
   const TfidfOptions& options = model.tfidf()->options();
   std::string text;
   if (options.has(TermKind::kOpening)) {
-    text += fmt::format(" ^'one of the first {}'", options.opening);
+    text += fmt::format(" ^'word among the first {}'", options.opening);
   }
   if (options.has(TermKind::kCharacters)) text += " [part of a word]";
   return text.empty() ? "" : fmt::format("         'word'{}\n", text);
@@ -189,6 +189,9 @@ std::string explanation_legend(const Model& model) {
                       "         times edge, how strongly the cluster leads to the label\n"
                       "cluster  in brackets its strongest other labels\n"
                     : "p        sigmoid(z); z is from the label's own classifier\n";
+  if (model.members().size() > 1) {
+    text += "fused    what the searches of all members say together\n";
+  }
   if (model.ranker() != nullptr) {
     text += "q        the ranker's score of its margin, the sum of what follows it\n";
     text += terms_in_words(model);

@@ -24,12 +24,12 @@ TOP = 100
 BEAM = 50
 
 # The settings of XR-Linear with the best figures that we know: negatives are also what the level above
-# finds, and a point with many labels counts no more than others.
-PECOS_TUNED = {"negative_sampling_scheme": "tfn+man", "rel_mode": "induce", "rel_norm": "l1"}
+# finds, and a cluster costs the more the more of a point's labels it holds.
+PECOS_TUNED = {"negative_sampling_scheme": "tfn+man", "rel_mode": "induce", "rel_norm": "no-norm"}
 
 
 def features(data, part):
-    """Rows of length 1: where there are words and characters, each of them alone has that length."""
+    """Rows of length 1: where there are several kinds of terms, each of them alone has that length."""
     matrix = sp.load_npz(data / f"X.{part}.npz").tocsr().astype(np.float32)
     lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1))).ravel()
     matrix.data /= np.repeat(np.where(lengths > 0, lengths, 1), np.diff(matrix.indptr))

@@ -6,7 +6,7 @@ A FOLDER holds trn.txt[.gz] and tst.txt[.gz], lines of label,label<TAB>text, and
 of label i on line i + 1. Where it has a dev.txt[.gz] too, elias alone chooses by it (--dev). Without
 a folder the data of ./dev demo are taken.
 
-elias reads the texts. Its peers cannot: they get tf-idf features that elias makes, with the n-grams
+elias reads the texts. Its peers cannot: they get tf-idf features that elias makes, with the terms
 that elias fit would choose. Every step of a tool is a process of its own, with the same number of
 threads, and all predictions, 100 labels a point, are measured by elias evaluate. A tool that is not
 installed or fails becomes a row that says why.
@@ -165,6 +165,7 @@ def feature_options(points, mean_bytes):
     words_only = mean_bytes >= 500
     return ["--sublinear-tf", "--min-df", "2" if points >= 1000 else "1",
             *(["--words", "1", "2"] if words_only else ["--words", "1", "1", "--characters", "4", "4"]),
+            *(["--opening", "100"] if mean_bytes >= 2000 else []),
             "--max-features", "196608" if words_only else "98304"]
 
 

@@ -164,7 +164,7 @@ std::string mix_in_words(MixKind kind) {
   return "a probability, learned from p, the\n         margin and the training points of the label";
 }
 
-/// What marks the terms of a model, if it has terms of more than one kind.
+/// What marks the terms of a model, unless all are words.
 std::string terms_in_words(const Model& model) {
   if (model.tfidf() == nullptr) return "";
   const TfidfOptions& options = model.tfidf()->options();
@@ -173,7 +173,8 @@ std::string terms_in_words(const Model& model) {
     text += fmt::format(" ^'word among the first {}'", options.opening);
   }
   if (options.has(TermKind::kCharacters)) text += " [part of a word]";
-  return text.empty() ? "" : fmt::format("         'word'{}\n", text);
+  if (text.empty()) return "";
+  return fmt::format("        {}{}\n", options.has(TermKind::kWord) ? " 'word'" : "", text);
 }
 
 }  // namespace

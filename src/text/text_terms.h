@@ -18,11 +18,11 @@ void for_term_kinds(const Analyser& analyser, const TfidfOptions& options, std::
     analyser.find_words(text, tokens);
     use(TermKind::kWord,
         [&](auto&& sink) { for_word_ngrams(tokens, tokens.tokens.size(), options.words, sink); });
-  }
-  if (options.has(TermKind::kOpening)) {
-    use(TermKind::kOpening, [&](auto&& sink) {
-      for_word_ngrams(tokens, static_cast<size_t>(options.opening), options.words, sink);
-    });
+    if (options.has(TermKind::kOpening)) {
+      use(TermKind::kOpening, [&](auto&& sink) {
+        for_word_ngrams(tokens, static_cast<size_t>(options.opening), options.words, sink);
+      });
+    }
   }
   if (options.has(TermKind::kCharacters)) {
     analyser.find_chunks(text, tokens);

@@ -195,6 +195,7 @@ void Tfidf::set_part(TermKind kind, const TfidfPart& part) {
 }
 
 TermKind Tfidf::kind(uint64_t feature) const {
+  ELIAS_ASSERT(feature < features());
   const auto next = std::ranges::upper_bound(starts_, feature);
   return static_cast<TermKind>(next - starts_.begin() - 1);
 }

@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kFormat = "elias-tfidf";
 // The second version has openings. A file without them is of the first, which all programs read.
-constexpr int kVersion = 2;
+constexpr int kFirstVersion = 1, kVersion = 2;
 constexpr std::array<const char*, kTermKinds.size()> kPrefixes = {"words", "opening", "characters"};
 
 const char* prefix_of(TermKind kind) { return kPrefixes[static_cast<size_t>(kind)]; }
@@ -73,7 +73,8 @@ TfidfPart read_part(const SafetensorsFile& file, const std::string& prefix) {
   auto fault = TermTable::find_fault(bytes, offsets, slots);
   if (!fault && idf.size() != offsets.size() - 1) fault = "it has not one idf for each term";
   if (fault) {
-    throw InputError("{}: the {} are damaged ({}): fit it again", file.name(), prefix, *fault);
+    throw InputError("{}: the terms of its {} are damaged ({}): fit it again", file.name(), prefix,
+                     *fault);
   }
   return {{bytes, offsets, slots}, idf};
 }
@@ -91,7 +92,7 @@ void check_version(const SafetensorsFile& file) {
                      shown(required_metadata(file, "format")), kFormat);
   }
   const std::string version = required_metadata(file, "version");
-  if (version != "1" && version != std::to_string(kVersion)) {
+  if (version != std::to_string(kFirstVersion) && version != std::to_string(kVersion)) {
     throw InputError("{}: has version {}, and this program reads up to {}: use a newer elias",
                      file.name(), shown(version), kVersion);
   }
@@ -102,7 +103,7 @@ void check_version(const SafetensorsFile& file) {
 void Tfidf::save(const std::string& path) const {
   SafetensorsWriter writer;
   writer.set_metadata("format", std::string(kFormat));
-  writer.set_metadata("version", std::to_string(options_.opening > 0 ? kVersion : 1));
+  writer.set_metadata("version", std::to_string(options_.opening > 0 ? kVersion : kFirstVersion));
   writer.set_metadata("options", options_to_json(options_));
   writer.set_metadata("documents", std::to_string(documents_));
   for (const TermKind kind : kTermKinds) {

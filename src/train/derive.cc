@@ -215,6 +215,11 @@ void derive_ngrams(Settings& settings, const TextSizes& sizes) {
   derive(high, -1, low == 0 ? 0 : std::max(low, kCharacters));
 }
 
+int64_t kinds_of_terms(const Settings& settings) {
+  const bool kinds[] = {settings.words_low > 0, settings.opening > 0, settings.characters_low > 0};
+  return std::max<int64_t>(1, std::ranges::count(kinds, true));
+}
+
 }  // namespace
 
 void resolve_features(Settings& settings, const TextSizes& sizes) {
@@ -224,10 +229,7 @@ void resolve_features(Settings& settings, const TextSizes& sizes) {
   // The largest table that stays below 1.5 GiB; what is cut is what few texts hold. The bound is
   // for each kind of terms.
   const int64_t width = settings.width == 0 ? width_for(sizes.labels) : settings.width;
-  const int64_t kinds =
-      std::max(1, (settings.words_low > 0 ? 1 : 0) + (settings.opening > 0 ? 1 : 0) +
-                      (settings.characters_low > 0 ? 1 : 0));
-  const int64_t rows = kTableBytes / kBytesAWeight / width / kinds;
+  const int64_t rows = kTableBytes / kBytesAWeight / width / kinds_of_terms(settings);
   derive<int64_t>(settings.max_features, 0, std::max<int64_t>(rows, 1));
 }
 

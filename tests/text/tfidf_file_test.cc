@@ -44,10 +44,13 @@ std::vector<std::byte> image_of(const std::string& bytes) {
   return {span.begin(), span.end()};
 }
 
-TEST(TfidfFile, ALoadedModelIsTheSavedOne) {
+class TfidfFileOfAnOpening : public testing::TestWithParam<int64_t> {};
+INSTANTIATE_TEST_SUITE_P(Openings, TfidfFileOfAnOpening, testing::Values(0, 2));
+
+TEST_P(TfidfFileOfAnOpening, IsLoadedAsItWasSaved) {
   TemporaryFolder folder;
   ThreadPool pool(2);
-  const Tfidf saved = small_model(pool);
+  const Tfidf saved = small_model(pool, GetParam());
   saved.save(folder / "m.safetensors");
   const Tfidf loaded = Tfidf::load(folder / "m.safetensors");
   EXPECT_EQ(loaded.options(), saved.options());
@@ -76,6 +79,7 @@ TEST(TfidfFile, WithoutOpeningsOlderProgramsReadIt) {
     const SafetensorsFile file(folder / "m.safetensors");
     EXPECT_EQ(file.metadata("version"), opening == 0 ? "1" : "2");
     EXPECT_EQ(file.tensors().contains("opening.idf"), opening > 0);
+    EXPECT_EQ(file.metadata("options")->find("opening") != std::string::npos, opening > 0);
   }
 }
 
@@ -128,6 +132,7 @@ TEST(TfidfFile, ForgedFilesNeverCrash) {
     try {
       const Tfidf model = Tfidf::load(SafetensorsFile(image, "forged"));
       EXPECT_EQ(model.transform(small_texts(), pool).rows(), 4u);
+      for (size_t i = 0; i < model.features(); ++i) EXPECT_LE(model.term(i).size(), bytes.size());
       ++loaded;
     } catch (const InputError&) {
     }

@@ -158,7 +158,8 @@ TEST(Settings, AsPublishedIsThePapersMethod) {
   }
   // lambda is published too, and the same.
   EXPECT_EQ(changed, nlohmann::ordered_json::parse(R"({
-      "opening": 0, "labels_per_cluster": 100, "beam": 20, "shortlist": 2000, "edges": 1000, "beta": 150.0,
+      "opening": 0, "labels_per_cluster": 100, "beam": 20, "shortlist": 2000, "edges": 1000,
+      "beta": 150.0,
       "kept_clusters": 0, "informed_edges": false, "keep_classifiers": false,
       "keep_warm_classifiers": false, "label_start": "published", "logit_loss": "none",
       "gamma": 1.0, "stage2_labels_rate": 0.005, "stage2_edges_rate": 0.005, "accumulation": 10,
@@ -344,6 +345,20 @@ TEST(Settings, TheFeaturesOfFewLabelsAreForAWideVector) {
     const int kinds = 2;  // of terms: words and characters
     EXPECT_EQ(settings.max_features * settings.width * 16 * kinds, int64_t{3} << 29);
   }
+}
+
+TEST(Settings, KindsOfTermsShareTheTable) {
+  const auto terms = [](Settings settings) {
+    resolve_features(settings, {.texts = 1000, .bytes = 2'000'000, .labels = 50});
+    return settings.max_features;
+  };
+  EXPECT_EQ(terms({}), 49'152);  // words and openings
+  Settings given;
+  given.opening = 0;
+  EXPECT_EQ(terms(given), 98'304);
+  given = {};
+  given.characters_low = 3;
+  EXPECT_EQ(terms(given), 32'768);
 }
 
 TEST(Settings, PointsOfManyLabelsAreSearchedWider) {

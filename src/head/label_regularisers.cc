@@ -1,0 +1,131 @@
+#include "head/label_regularisers.h"
+
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "base/errors.h"
+#include "ops/product/linear.h"
+
+namespace elias {
+namespace {
+
+constexpr size_t kRowsAChunk = 16;
+
+// Losses are small differences of large numbers of terms: no product of them is rounded.
+constexpr Precision kPrecision = Precision::kFloat32;
+
+std::span<float> row_of(TensorView matrix, size_t row) {
+  return {matrix.data<float>() + static_cast<int64_t>(row) * matrix.stride(),
+          static_cast<size_t>(matrix.width())};
+}
+
+std::span<const float> row_of(ConstTensorView matrix, size_t row) {
+  return {matrix.data<float>() + static_cast<int64_t>(row) * matrix.stride(),
+          static_cast<size_t>(matrix.width())};
+}
+
+/// The sum of loss(row) over all rows, the same at any number of threads.
+template <typename Loss>
+double sum_over_rows(ThreadPool& pool, size_t rows, const Loss& loss) {
+  std::vector<double> losses(rows);
+  pool.for_chunks(rows, kRowsAChunk, [&](size_t, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) losses[i] = loss(i);
+  });
+  return std::accumulate(losses.begin(), losses.end(), 0.0);
+}
+
+// Each turns row i of G into that of E, where the gradient is 4 E V / R^2, and returns its loss.
+
+double glas_row(size_t i, std::span<const float> u, std::span<float> g) {
+  double loss = 0;
+  for (size_t j = 0; j < g.size(); ++j) {
+    g[j] -= u[j];
+    if (j == i) g[j] = 0;
+    loss += double{g[j]} * double{g[j]};
+  }
+  return loss;
+}
+
+double spreadout_row(size_t i, std::span<float> g) {
+  g[i] = 0;
+  double loss = 0;
+  for (const float value : g) loss += double{value} * double{value};
+  return loss;
+}
+
+// E is the Laplacian of U: what a label shares with all others on the diagonal, less U.
+double laplacian_row(size_t i, std::span<const float> u, std::span<const double> squares,
+                     std::span<float> g) {
+  double loss = 0, shared = 0;
+  for (size_t j = 0; j < g.size(); ++j) {
+    loss += double{u[j]} * (squares[i] + squares[j] - 2 * double{g[j]});
+    shared += double{u[j]};
+    g[j] = -u[j];
+  }
+  g[i] = static_cast<float>(shared);
+  return loss;
+}
+
+void scale(ThreadPool& pool, float factor, TensorView matrix) {
+  pool.for_chunks(static_cast<size_t>(matrix.rows()), kRowsAChunk,
+                  [&](size_t, size_t begin, size_t end) {
+                    for (size_t i = begin; i < end; ++i) {
+                      for (float& value : row_of(matrix, i)) value *= factor;
+                    }
+                  });
+}
+
+}  // namespace
+
+double regularise_labels(const Context& context, Regulariser kind, float weight, ConstTensorView v,
+                         ConstTensorView u, TensorView dv) {
+  const int64_t R = v.rows();
+  ELIAS_ASSERT(kind == Regulariser::kSpreadout || (u.rows() == R && u.width() == R));
+  Tensor products({R, R}, DType::kFloat32);
+  linear(context, v, pack_weights(context, v, PackedFor::kForward, kPrecision), {},
+         Activation::kNone, products);
+  std::vector<double> squares(static_cast<size_t>(R));
+  for (size_t i = 0; i < squares.size(); ++i)
+    squares[i] = double{row_of(TensorView(products), i)[i]};
+  const double loss = sum_over_rows(context.pool(), squares.size(), [&](size_t i) {
+    const std::span<float> g = row_of(TensorView(products), i);
+    switch (kind) {
+      case Regulariser::kGlas:
+        return glas_row(i, row_of(u, i), g);
+      case Regulariser::kLaplacian:
+        return laplacian_row(i, row_of(u, i), squares, g);
+      default:
+        ELIAS_ASSERT(kind == Regulariser::kSpreadout);
+        return spreadout_row(i, g);
+    }
+  });
+  const double pairs = static_cast<double>(R) * static_cast<double>(R);
+  scale(context.pool(), static_cast<float>(4 * double{weight} / pairs), products);
+  add_linear_input_gradient(context, products,
+                            pack_weights(context, v, PackedFor::kInputGradient, kPrecision), dv);
+  return loss / pairs;
+}
+
+double add_gravity(const Context& context, float weight, ConstTensorView phi, ConstTensorView v,
+                   TensorView dphi, TensorView dv) {
+  const int64_t N = phi.rows(), R = v.rows();
+  Tensor scores({N, R}, DType::kFloat32);
+  linear(context, phi, pack_weights(context, v, PackedFor::kForward, kPrecision), {},
+         Activation::kNone, scores);
+  const double loss = sum_over_rows(context.pool(), static_cast<size_t>(N), [&](size_t i) {
+    double sum = 0;
+    for (const float score : row_of(ConstTensorView(scores), i)) {
+      sum += double{score} * double{score};
+    }
+    return sum;
+  });
+  const double pairs = static_cast<double>(N) * static_cast<double>(R);
+  scale(context.pool(), static_cast<float>(2 * double{weight} / pairs), scores);
+  add_linear_input_gradient(context, scores,
+                            pack_weights(context, v, PackedFor::kInputGradient, kPrecision), dphi);
+  linear_weight_gradient(context, scores, phi, kPrecision, dv);
+  return loss / pairs;
+}
+
+}  // namespace elias

@@ -1,11 +1,14 @@
 #include "head/label_regularisers.h"
 
+#include <algorithm>
 #include <numeric>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/errors.h"
+#include "head/label_similarity.h"
 #include "ops/product/linear.h"
+#include "ops/rows/unit_rows.h"
 
 namespace elias {
 namespace {
@@ -76,6 +79,40 @@ void scale(ThreadPool& pool, float factor, TensorView matrix) {
                   });
 }
 
+/// Rows with their lengths taken apart.
+struct Directions {
+  Directions(const Context& context, Tensor rows)
+      : unit(std::move(rows)), lengths({ConstTensorView(unit).rows()}, DType::kFloat32) {
+    unit_rows(context, unit, unit, lengths);
+  }
+  void backward(const Context& context, ConstTensorView dunit, TensorView drows) const {
+    unit_rows_backward(context, dunit, unit, lengths, drows);
+  }
+
+  Tensor unit, lengths;
+};
+
+Tensor gathered(ThreadPool& pool, ConstTensorView w, std::span<const int32_t> labels) {
+  Tensor rows({static_cast<int64_t>(labels.size()), w.width()}, DType::kFloat32);
+  pool.for_chunks(labels.size(), kRowsAChunk, [&](size_t, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      std::ranges::copy(row_of(w, static_cast<size_t>(labels[i])),
+                        row_of(TensorView(rows), i).begin());
+    }
+  });
+  return rows;
+}
+
+void add(ThreadPool& pool, ConstTensorView from, TensorView to) {
+  pool.for_chunks(static_cast<size_t>(from.rows()), kRowsAChunk,
+                  [&](size_t, size_t begin, size_t end) {
+                    for (size_t i = begin; i < end; ++i) {
+                      const std::span<const float> row = row_of(from, i);
+                      for (size_t d = 0; d < row.size(); ++d) row_of(to, i)[d] += row[d];
+                    }
+                  });
+}
+
 }  // namespace
 
 double regularise_labels(const Context& context, Regulariser kind, float weight, ConstTensorView v,
@@ -126,6 +163,44 @@ double add_gravity(const Context& context, float weight, ConstTensorView phi, Co
                             pack_weights(context, v, PackedFor::kInputGradient, kPrecision), dphi);
   linear_weight_gradient(context, scores, phi, kPrecision, dv);
   return loss / pairs;
+}
+
+double regularise_directions(const Context& context, Regulariser kind, float weight,
+                             ConstTensorView phi, ConstTensorView w, const Csr& similarity,
+                             std::span<const int32_t> labels, TensorView dphi, TensorView drows) {
+  ELIAS_ASSERT(kind != Regulariser::kNone);
+  const auto R = static_cast<int64_t>(labels.size());
+  const Directions rows(context, gathered(context.pool(), w, labels));
+  Tensor dv({R, w.width()}, DType::kFloat32);
+  double loss = 0;
+  if (kind == Regulariser::kGravity) {
+    const Directions points(context, copy_to(Device::kCpu, phi));
+    Tensor dpoints(phi.shape(), DType::kFloat32);
+    loss = add_gravity(context, weight, points.unit, rows.unit, dpoints, dv);
+    points.backward(context, dpoints, dpoints);
+    add(context.pool(), dpoints, dphi);
+  } else {
+    Tensor u;
+    if (kind != Regulariser::kSpreadout) {
+      u = Tensor({R, R}, DType::kFloat32);
+      similarity_block(similarity, labels, context.pool(), u);
+    }
+    loss = regularise_labels(context, kind, weight, rows.unit,
+                             u ? ConstTensorView(u) : ConstTensorView(), dv);
+  }
+  rows.backward(context, dv, drows);
+  return loss;
+}
+
+void add_rows(ThreadPool& pool, std::span<const int32_t> labels, ConstTensorView drows,
+              TensorView gradient) {
+  pool.for_chunks(labels.size(), kRowsAChunk, [&](size_t, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const std::span<const float> from = row_of(drows, i);
+      const std::span<float> to = row_of(gradient, static_cast<size_t>(labels[i]));
+      for (size_t d = 0; d < from.size(); ++d) to[d] += from[d];
+    }
+  });
 }
 
 }  // namespace elias

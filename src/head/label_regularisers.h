@@ -16,8 +16,10 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
+#include "data/csr.h"
 #include "ops/context.h"
 #include "ops/tensor.h"
 
@@ -27,6 +29,11 @@ enum class Regulariser : uint8_t { kNone, kGlas, kSpreadout, kLaplacian, kGravit
 inline constexpr std::array<std::string_view, 5> kRegulariserNames = {"none", "glas", "spreadout",
                                                                       "laplacian", "gravity"};
 
+/// True of those that ask how alike labels are.
+constexpr bool needs_similarity(Regulariser kind) {
+  return kind == Regulariser::kGlas || kind == Regulariser::kLaplacian;
+}
+
 /// The loss of glas, spreadout or laplacian, and dv [R, D] += weight times its gradient, v taken as
 /// free vectors. u [R, R] is 0 on its diagonal; spreadout needs none.
 double regularise_labels(const Context& context, Regulariser kind, float weight, ConstTensorView v,
@@ -35,5 +42,16 @@ double regularise_labels(const Context& context, Regulariser kind, float weight,
 /// The loss of gravity, and weight times its gradients added to dphi [N, D] and dv [R, D].
 double add_gravity(const Context& context, float weight, ConstTensorView phi, ConstTensorView v,
                    TensorView dphi, TensorView dv);
+
+/// The same for classifiers of any length, W [L, D], whose directions alone are regularised: those
+/// of the labels [R], rising, and for gravity those of phi [N, D] too. Sets drows [R, D], the
+/// weighted gradient of these rows of W; gravity adds to dphi. U [L x L] is for glas and laplacian.
+double regularise_directions(const Context& context, Regulariser kind, float weight,
+                             ConstTensorView phi, ConstTensorView w, const Csr& similarity,
+                             std::span<const int32_t> labels, TensorView dphi, TensorView drows);
+
+/// gradient [L, D] of all rows += drows of the labels [R].
+void add_rows(ThreadPool& pool, std::span<const int32_t> labels, ConstTensorView drows,
+              TensorView gradient);
 
 }  // namespace elias

@@ -126,6 +126,11 @@ class Phases {
       // What a thread's search knows of each label, one of training and one of evaluation.
       add(estimate, "search", threads_ * labels_ * 56);
     }
+    if (needs_similarity(settings_.regulariser)) {
+      // Each label of a point with each other, if all pairs are different.
+      const double pairs = std::min(label_entries_ * sizes_.labels_per_point, labels_ * labels_);
+      add(estimate, "label similarity", pairs * kEntry);
+    }
     add(estimate, "a batch", batch_bytes() + std::min(batch_bytes(), kKeptBlocks));
     return estimate;
   }
@@ -144,6 +149,10 @@ class Phases {
       // Score, edge, slot, logit, gradients, target of each label of a shortlist, its pairs
       // inverted by label; logit, score and gradient of all clusters.
       a_point += static_cast<double>(settings_.shortlist) * 40 + clusters_ * 12;
+    }
+    if (settings_.regulariser != Regulariser::kNone) {
+      // A label, its direction and their gradients; its products with all others, and similarity.
+      a_point += (4 * width_ + 2 * static_cast<double>(settings_.batch)) * kFloat;
     }
     return static_cast<double>(settings_.batch) * a_point;
   }

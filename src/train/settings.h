@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "head/label_regularisers.h"
+#include "head/label_similarity.h"
 #include "ranker/dual_descent.h"
 #include "ranker/fusion.h"
 #include "ranker/score_mix.h"
@@ -83,6 +85,9 @@ struct Settings {
   LogitLoss logit_loss = LogitLoss::kAuto;
   float lambda = 0.05F;  // of the shortlist loss
   float gamma = -1;      // of the final score; below zero: chosen on held-out points
+  Regulariser regulariser = Regulariser::kNone;     // of the directions of label classifiers
+  float regulariser_weight = 1;                     // beside the losses
+  Similarity similarity = Similarity::kArithmetic;  // of labels, for the regulariser
 
   // Training.
   int64_t batch = 0;

@@ -75,6 +75,12 @@ constexpr Setting kSettings[] = {
      "labels the classifiers learn to reject beside the loss on p"},
     {"lambda", at<&S::lambda>, "weight of the shortlist loss", 0, kNoBound},
     {"gamma", at<&S::gamma>, "power of the shortlist score in the final score", 0, 10, -1},
+    {"regulariser", at<&S::regulariser>,
+     "what keeps the directions of label classifiers apart, or near those of labels alike"},
+    {"regulariser_weight", at<&S::regulariser_weight>, "weight of the regulariser's loss", 0,
+     kNoBound},
+    {"similarity", at<&S::similarity>,
+     "how alike two labels are, by the points of each and of both: for glas and laplacian"},
 
     {"held_out", at<&S::held_out>,
      "training points kept apart to choose by, where no --dev is given", 0, kManySteps, -1},
@@ -153,6 +159,8 @@ std::span<const std::string_view> names_of(const Method*) { return kMethods; }
 std::span<const std::string_view> names_of(const LogitLoss*) { return kLogitLosses; }
 std::span<const std::string_view> names_of(const LabelStart*) { return kLabelStarts; }
 std::span<const std::string_view> names_of(const Schedule*) { return kSchedules; }
+std::span<const std::string_view> names_of(const Regulariser*) { return kRegulariserNames; }
+std::span<const std::string_view> names_of(const Similarity*) { return kSimilarityNames; }
 std::span<const std::string_view> names_of(const RankerChoice*) { return kRankerChoices; }
 std::span<const std::string_view> names_of(const RankerLoss*) { return kRankerLossNames; }
 std::span<const std::string_view> names_of(const MixKind*) { return kMixNames; }

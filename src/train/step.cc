@@ -4,8 +4,11 @@
 #include <cmath>
 #include <utility>
 
+#include "head/label_regularisers.h"
+#include "head/label_similarity.h"
 #include "index/edge_scores.h"
 #include "ops/lookup/key_groups.h"
+#include "ops/lookup/row_gradient_sum.h"
 #include "ops/lookup/top_k.h"
 #include "ops/rows/convert.h"
 #include "ops/rows/softmax_clamp.h"
@@ -19,9 +22,11 @@ size_t most_labels(const BatchLabels& labels) {
   return most;
 }
 
-// The labels in any of the shortlists, rising.
-std::vector<int32_t> distinct_labels(const Shortlists& shortlists, int64_t L) {
+// The labels in any of the shortlists, or drawn, rising.
+std::vector<int32_t> distinct_labels(const Shortlists& shortlists, const DrawnLabels& drawn,
+                                     int64_t L) {
   std::vector<uint8_t> used(static_cast<size_t>(L), 0);
+  for (const int32_t label : drawn.labels) used[label] = 1;
   for (size_t i = 0; i < shortlists.counts.size(); ++i) {
     for (const int32_t label : shortlists.row<int32_t>(shortlists.labels, i)) used[label] = 1;
   }
@@ -44,12 +49,14 @@ void StepSums::add(const StepSums& other) {
   on_p += other.on_p;
   on_z += other.on_z;
   shortlist += other.shortlist;
+  regulariser += other.regulariser;
   positives += other.positives;
   missed += other.missed;
 }
 
 double StepSums::loss() const {
-  return points == 0 ? 0 : (on_p + on_z + shortlist) / static_cast<double>(points);
+  const double all = on_p + on_z + shortlist + regulariser;
+  return points == 0 ? 0 : all / static_cast<double>(points);
 }
 
 TrainingStep::TrainingStep(const Context& context, const Settings& settings, const Csr& features,
@@ -60,7 +67,11 @@ TrainingStep::TrainingStep(const Context& context, const Settings& settings, con
       labels_(labels),
       network_(network),
       precision_(settings.bf16 ? Precision::kBFloat16 : Precision::kFloat32),
-      exploration_(network.labels()) {}
+      exploration_(network.labels()) {
+  if (needs_similarity(settings.regulariser)) {
+    similarity_ = label_similarity(labels, settings.similarity, context.pool());
+  }
+}
 
 // Of their peak rates, those of clusters and edges.
 float TrainingStep::index_share(const StepPosition& position) const {
@@ -148,6 +159,7 @@ StepSums TrainingStep::heads_backward(std::span<const uint32_t> points,
     heads_.shortlists = Shortlists();
     const LossSums own = labels_backward(options, position, phi, labels, dphi);
     sums.on_z = own.on_z * double{options.weights.on_z} * scale;
+    sums.regulariser = heads_.regulariser * scale;
     return sums;
   }
   const ClusterScores clusters = score_clusters(phi);
@@ -170,6 +182,7 @@ StepSums TrainingStep::heads_backward(std::span<const uint32_t> points,
   const LossSums own = labels_backward(options, position, phi, labels, dphi);
   sums.on_p = own.on_p * double{options.weights.on_p} * scale;
   sums.on_z = own.on_z * double{options.weights.on_z} * scale;
+  sums.regulariser = heads_.regulariser * scale;
   sums.shortlist = exploration_.add_shortlist_loss(found_weight) * double{found_weight} * scale;
   sums.positives = exploration_.positives();
   sums.missed = exploration_.missed();
@@ -184,12 +197,17 @@ LossSums TrainingStep::labels_backward(const LabelLossOptions& options,
   Parameter& bias = network_.label_bias();
   LabelClassifiers classifiers{.weights = std::as_const(weights).weights(),
                                .bias = std::as_const(bias).weights().reshaped({network_.labels()})};
+  const DrawnLabels drawn = settings_.regulariser == Regulariser::kNone
+                                ? DrawnLabels()
+                                : draw_labels(labels, settings_.seed, position.stream);
   if (network_.labels_by_blocks()) {
-    return label_losses_by_blocks(context_, options, phi, classifiers, labels, heads_.shortlists,
-                                  dphi, weights.gradient(),
-                                  bias.gradient().reshaped({network_.labels()}));
+    const LossSums sums =
+        label_losses_by_blocks(context_, options, phi, classifiers, labels, heads_.shortlists, dphi,
+                               weights.gradient(), bias.gradient().reshaped({network_.labels()}));
+    add_rows(context_.pool(), drawn.labels, regularise(drawn, phi, dphi), weights.gradient());
+    return sums;
   }
-  const std::vector<int32_t> used = distinct_labels(heads_.shortlists, network_.labels());
+  const std::vector<int32_t> used = distinct_labels(heads_.shortlists, drawn, network_.labels());
   const ConstTensorView rows(used.data(), {static_cast<int64_t>(used.size())});
   weights.catch_up(context_, rows);
   bias.catch_up(context_, rows);
@@ -199,13 +217,28 @@ LossSums TrainingStep::labels_backward(const LabelLossOptions& options,
     classifiers.weights = heads_.rounded_labels;
   }
   LossSums sums;
-  const LabelRowGradients gradients = label_losses_by_rows(context_, options, phi, classifiers,
-                                                           labels, heads_.shortlists, dphi, sums);
+  LabelRowGradients gradients = label_losses_by_rows(context_, options, phi, classifiers, labels,
+                                                     heads_.shortlists, dphi, sums);
+  const Tensor drows = regularise(drawn, phi, dphi);
+  const RowGradientSum both(context_, gradients.weights, drawn.labels, drows);
   // A published rate is for steps of several batches; without, the authors' is 0.003 for 0.01.
   const float rate = share(position, 1) / std::sqrt(static_cast<float>(settings_.accumulation));
-  weights.step(context_, rate * weights.options().rate, gradients.weights);
+  weights.step(context_, rate * weights.options().rate, both.gradient());
   bias.step(context_, rate * bias.options().rate, gradients.bias);
   return sums;
+}
+
+// What the regulariser adds to the gradient of the drawn labels, [R, D]; to that of phi it adds
+// itself.
+Tensor TrainingStep::regularise(const DrawnLabels& drawn, ConstTensorView phi, TensorView dphi) {
+  Tensor drows({static_cast<int64_t>(drawn.labels.size()), phi.width()}, DType::kFloat32);
+  heads_.regulariser = 0;
+  if (drawn.labels.empty()) return drows;
+  const double loss = regularise_directions(
+      context_, settings_.regulariser, settings_.regulariser_weight, phi,
+      std::as_const(network_.label_weights()).weights(), similarity_, drawn.labels, dphi, drows);
+  heads_.regulariser = loss * double{settings_.regulariser_weight};
+  return drows;
 }
 
 void TrainingStep::clusters_backward(const ClusterScores& clusters, ConstTensorView phi,

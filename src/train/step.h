@@ -7,6 +7,7 @@
 #include "data/csr.h"
 #include "encoder/word_dropout.h"
 #include "head/label_losses.h"
+#include "head/sampled_losses.h"
 #include "index/exploration.h"
 #include "ops/context.h"
 #include "train/network.h"
@@ -26,7 +27,7 @@ struct StepPosition {
 /// Sums over the points of batches.
 struct StepSums {
   int64_t points = 0;
-  double on_p = 0, on_z = 0, shortlist = 0;  // the losses, as they are weighted
+  double on_p = 0, on_z = 0, shortlist = 0, regulariser = 0;  // the losses, as they are weighted
   int64_t positives = 0, missed = 0;
 
   void add(const StepSums& other);
@@ -51,6 +52,7 @@ class TrainingStep {
     Shortlists shortlists;
     std::vector<float> dlog_scores;  // [E]
     Tensor rounded_labels;           // [L, D], W_L in bfloat16 where a batch uses it
+    double regulariser = 0;          // its loss on the batch
   };
 
   ClusterScores score_clusters(ConstTensorView phi);
@@ -58,6 +60,7 @@ class TrainingStep {
                           const StepPosition& position, ConstTensorView phi, TensorView dphi);
   LossSums labels_backward(const LabelLossOptions& options, const StepPosition& position,
                            ConstTensorView phi, const BatchLabels& labels, TensorView dphi);
+  Tensor regularise(const DrawnLabels& drawn, ConstTensorView phi, TensorView dphi);
   void clusters_backward(const ClusterScores& clusters, ConstTensorView phi, TensorView dphi);
   float index_share(const StepPosition& position) const;
   float share(const StepPosition& position, int64_t every) const;
@@ -68,6 +71,7 @@ class TrainingStep {
   const Csr& labels_;
   Network& network_;
   Precision precision_;
+  Csr similarity_;  // [L x L], if the regulariser needs it
   BagBatch bags_;
   BagActivations activations_;
   Exploration exploration_;

@@ -253,6 +253,7 @@ void Trainer::end_epoch(double seconds) {
       {"loss_on_p", epoch_sums_.on_p / points},
       {"loss_on_z", epoch_sums_.on_z / points},
       {"loss_shortlist", epoch_sums_.shortlist / points},
+      {"loss_regulariser", epoch_sums_.regulariser / points},
       {"points_per_second", static_cast<double>(epoch_sums_.points - points_before_) / seconds}};
   if (network_.has_index()) {
     fields["missed_positives"] = static_cast<double>(epoch_sums_.missed) /
@@ -325,8 +326,8 @@ void Trainer::save() {
   const std::array<int64_t, 6> counts = {position_.stage,       position_.epoch,
                                          position_.batch,       epoch_sums_.points,
                                          epoch_sums_.positives, epoch_sums_.missed};
-  const std::array<double, 4> sums = {epoch_sums_.on_p, epoch_sums_.on_z, epoch_sums_.shortlist,
-                                      best_};
+  const std::array<double, 5> sums = {epoch_sums_.on_p, epoch_sums_.on_z, epoch_sums_.shortlist,
+                                      epoch_sums_.regulariser, best_};
   writer.add<int64_t>("position", counts);
   writer.add<double>("sums", sums);
   hooks_.checkpoint(writer);
@@ -339,7 +340,7 @@ void Trainer::load(const SafetensorsFile& file) {
   if (!std::ranges::equal(file.vector<int64_t>("run"), run_numbers())) refuse();
   const auto counts = file.vector<int64_t>("position");
   const auto sums = file.vector<double>("sums");
-  if (counts.size() != 6 || sums.size() != 4) refuse();
+  if (counts.size() != 6 || sums.size() != 5) refuse();
   position_ = {.stage = counts[0], .epoch = counts[1], .batch = counts[2]};
   if (!is_on_the_way(position_)) refuse();
   network_.load(context_, stage().rates, file);
@@ -352,9 +353,10 @@ void Trainer::load(const SafetensorsFile& file) {
                  .on_p = sums[0],
                  .on_z = sums[1],
                  .shortlist = sums[2],
+                 .regulariser = sums[3],
                  .positives = counts[4],
                  .missed = counts[5]};
-  best_ = sums[3];
+  best_ = sums[4];
 }
 
 // A batch, or the end of a stage that is not the last.

@@ -51,6 +51,17 @@ TEST_F(MemoryEstimateTest, WeightsAreCountedByTheWayTheyAreStepped) {
   EXPECT_EQ(part("search"), 0U);
 }
 
+TEST_F(MemoryEstimateTest, ARegulariserNeedsRoomForPairsOfLabels) {
+  settings_.method = Method::kOva;
+  const uint64_t batch = part("a batch");
+  EXPECT_EQ(part("label similarity"), 0U);
+  settings_.regulariser = Regulariser::kSpreadout;
+  EXPECT_EQ(part("label similarity"), 0U);
+  EXPECT_GT(part("a batch"), batch);
+  settings_.regulariser = Regulariser::kGlas;
+  EXPECT_EQ(part("label similarity"), sizes_.points * 4 * 4 * 8);
+}
+
 TEST_F(MemoryEstimateTest, FoldsTakeThePointsOnceMore) {
   const uint64_t points = part("points"), before = total();
   settings_.ranker_folds = 3;

@@ -16,7 +16,9 @@
 #include "index/shortlists.h"
 #include "tests/encoder/bag_reference.h"
 #include "tests/head/label_losses_reference.h"
+#include "tests/head/label_regularisers_reference.h"
 #include "tests/ops/softmax_clamp_reference.h"
+#include "tests/ops/unit_rows_reference.h"
 #include "train/settings.h"
 
 namespace elias::reference {
@@ -35,6 +37,8 @@ struct StepInput {
   BagsOf bags;
   std::vector<double> mask;  // of dropout, or empty
   BatchLabels labels;
+  std::vector<int32_t> drawn = {};      // labels, for the regulariser
+  std::vector<double> similarity = {};  // [R, R] of these
 };
 
 // A path that is taken to a label of a point.
@@ -53,8 +57,8 @@ struct Selection {
 };
 
 struct StepLosses {
-  double on_p = 0, on_z = 0, shortlist = 0;  // as they are weighted
-  double sum() const { return on_p + on_z + shortlist; }
+  double on_p = 0, on_z = 0, shortlist = 0, regulariser = 0;  // as they are weighted
+  double sum() const { return on_p + on_z + shortlist + regulariser; }
 };
 
 class Step {
@@ -134,10 +138,27 @@ class Step {
       losses.shortlist -= double{settings_.lambda} * target(path) * std::log(score(path)) /
                           static_cast<double>(points_ * most_labels);
     }
+    losses.regulariser = double{settings_.regulariser_weight} * regulariser_loss();
     return losses;
   }
 
  private:
+  double regulariser_loss() const {
+    if (settings_.regulariser == Regulariser::kNone) return 0;
+    std::vector<double> rows;
+    for (const int32_t label : input_.drawn) {
+      const auto row = weights_.label_weights.begin() + label * static_cast<ptrdiff_t>(width_);
+      rows.insert(rows.end(), row, row + static_cast<ptrdiff_t>(width_));
+    }
+    const std::vector<double> v = unit_rows(rows, width_).y;
+    if (settings_.regulariser == Regulariser::kGravity) {
+      return gravity(unit_rows(phi_, width_).y, v, width_);
+    }
+    return regulariser(
+        settings_.regulariser,
+        {.labels = input_.drawn.size(), .width = width_, .v = v, .u = input_.similarity});
+  }
+
   // All labels without an index; else those of the longest shortlist, K at most.
   size_t places(const Selection& selection) const {
     if (clusters_ == 0) return labels_;

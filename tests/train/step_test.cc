@@ -31,6 +31,8 @@ TEST_P(StepTest, LossAndGradientsAreThoseOfTheEquations) {
   EXPECT_NEAR(sums.on_p / N, losses.on_p, 1e-5 * losses.on_p);
   EXPECT_NEAR(sums.on_z / N, losses.on_z, 1e-5 * losses.on_z);
   EXPECT_NEAR(sums.shortlist / N, losses.shortlist, 1e-5 * losses.shortlist);
+  EXPECT_NEAR(sums.regulariser / N, losses.regulariser, 1e-5 * losses.regulariser);
+  EXPECT_EQ(losses.regulariser > 1e-4, own.regulariser != Regulariser::kNone);
   EXPECT_NEAR(sums.loss(), losses.sum(), 1e-5 * losses.sum());
   if (own.index != Index::kNone) {
     EXPECT_EQ(sums.missed, selection.missed);

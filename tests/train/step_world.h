@@ -40,6 +40,7 @@ struct Case {
   float dropout = 0;
   int64_t extra_clusters = 2;
   bool ties = false;  // two clusters alike, and few distinct values of edges
+  Regulariser regulariser = Regulariser::kNone;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Case& own) { return out << own.name; }
@@ -60,6 +61,8 @@ inline Settings settings_of(const Case& own) {
   settings.extra_clusters = own.extra_clusters;
   settings.logit_loss = own.logit_loss;
   settings.lambda = own.lambda;
+  settings.regulariser = own.regulariser;
+  settings.regulariser_weight = 0.7F;
   settings.schedule = Schedule::kStages;
   settings.bf16 = false;
   return settings;
@@ -159,6 +162,7 @@ class World {
                                         bags.weights.span<float>()},
                                .mask = {},
                                .labels = {.matrix = &labels_, .points = points_}};
+    draw(stream, input);
     if (settings_.dropout == 0) return input;
     Tensor ones = random_floats({std::ssize(points_), settings_.width}, 0, 1, 1);
     dropout(context_, ones, settings_.dropout, {settings_.seed, bag_dropout_stream(stream)}, ones);
@@ -225,6 +229,17 @@ class World {
   size_t points() const { return points_.size(); }
 
  private:
+  // What is drawn, and how alike labels are, is held to tests of its own.
+  void draw(uint64_t stream, reference::StepInput& input) const {
+    if (settings_.regulariser == Regulariser::kNone) return;
+    input.drawn = draw_labels(input.labels, settings_.seed, stream).labels;
+    const auto R = static_cast<int64_t>(input.drawn.size());
+    Tensor block({R, R}, DType::kFloat32);
+    similarity_block(label_similarity(labels_, settings_.similarity, context_.pool()), input.drawn,
+                     context_.pool(), block);
+    input.similarity = values_of<double>(block);
+  }
+
   void make_ties(const std::vector<float>& edges) {
     const TensorView weights = network_.cluster_weights().weights();
     copy(weights.slice(2, 3), weights.slice(3, 4));
@@ -328,6 +343,20 @@ inline const std::vector<Case>& cases() {
        .labels = 50,
        .shortlist = 5},
       {.name = "OneVsAll", .index = Index::kNone},
+      {.name = "OneVsAllWithGlas", .index = Index::kNone, .regulariser = Regulariser::kGlas},
+      {.name = "GraphWithSpreadout", .regulariser = Regulariser::kSpreadout},
+      {.name = "GraphWithGravity", .regulariser = Regulariser::kGravity},
+      {.name = "GraphByRowsWithGlas",
+       .beta = 8,
+       .labels = 50,
+       .shortlist = 5,
+       .regulariser = Regulariser::kGlas},
+      {.name = "PartitionByRowsWithLaplacian",
+       .index = Index::kPartition,
+       .alpha = 6,
+       .labels = 50,
+       .shortlist = 5,
+       .regulariser = Regulariser::kLaplacian},
       {.name = "OneVsAllWithDropout", .index = Index::kNone, .layers = 0, .dropout = 0.3F}};
   return kCases;
 }

@@ -41,6 +41,10 @@ std::vector<Kind> kinds() {
   ova.stage1_epochs = 4;
   Settings ova_shared_steps = ova;
   ova_shared_steps.accumulation = 3;
+  Settings regularised = ova;
+  regularised.regulariser = Regulariser::kGlas;
+  Settings rows_regularised = rows;
+  rows_regularised.regulariser = Regulariser::kGravity;
   Settings all_labels = small_settings();
   all_labels.logit_loss = LogitLoss::kAll;
   all_labels.average_from = 1;
@@ -57,6 +61,8 @@ std::vector<Kind> kinds() {
   return {{"blocks", blocks, 0},
           {"rows", rows},
           {"shared_steps", shared_steps},
+          {"regularised", regularised},
+          {"rows_regularised", rows_regularised},
           {"rows_shared_steps", rows_shared_steps, 0},
           {"ova", ova},
           {"ova_shared_steps", ova_shared_steps, 0},

@@ -1,6 +1,6 @@
 // The operators' speeds, as ratios to what the machine can do (bench/roofline.h) in the same run.
 //
-//   ops_bench THREADS ROUNDS           our operators
+//   ops_bench THREADS ROUNDS [PART]    our operators, or those whose names have that part
 //   ops_bench --openblas ROUNDS        OpenBLAS's matrix product, with as many threads as it takes
 //
 // prints one JSON object: of each case its bound, the median of the seconds it took and of the
@@ -34,7 +34,7 @@ class Roofline {
  public:
   Roofline(ThreadPool& pool, Arrays& arrays) : pool_(pool), arrays_(arrays) {
     for (const Isa isa : supported_isas()) {
-      if (isa > Isa::kScalar && isa < Isa::kAmx) widest_ = isa;
+      if (isa > Isa::kScalar && isa <= Isa::kAvx512) widest_ = isa;
     }
   }
 
@@ -47,7 +47,7 @@ class Roofline {
       return Arrays::kBytes / seconds_of([&] { largest(pool_, arrays_.x.span<float>()); });
     }
     double operations = 0;
-    const Isa isa = bound == Bound::kTiles ? Isa::kAmx : widest_;
+    const Isa isa = bound == Bound::kBFloat16 ? supported_isas().back() : widest_;
     const double seconds = seconds_of([&] { operations = multiply_add(pool_, isa); });
     return operations / seconds;
   }
@@ -74,7 +74,7 @@ void measure_once(const Case& what, const Context& context, Roofline& roofline,
                                       : roofline.rate(what.bound);
   };
   // Products find their operands where the step before them would have left them.
-  if (what.bound == Bound::kFloat32 || what.bound == Bound::kTiles) what.work(context);
+  if (what.bound == Bound::kFloat32 || what.bound == Bound::kBFloat16) what.work(context);
   const double before = bound();
   const double seconds = seconds_of([&] { what.work(context); });
   const double around = (before + bound()) / 2;
@@ -83,12 +83,13 @@ void measure_once(const Case& what, const Context& context, Roofline& roofline,
   measured.ratios.push_back(what.amount / seconds / around);
 }
 
-Json measure_operators(int threads, int rounds) {
+Json measure_operators(int threads, int rounds, std::string_view part) {
   ThreadPool pool(threads);
   const Context context(pool);
   Arrays arrays;
   Roofline roofline(pool, arrays);
-  const std::vector<Case> cases = all_cases(arrays);
+  std::vector<Case> cases = all_cases(arrays);
+  std::erase_if(cases, [&](const Case& one) { return one.name.find(part) == std::string::npos; });
   std::vector<Measured> measured(cases.size());
   for (int round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < cases.size(); ++i) {
@@ -145,8 +146,9 @@ Json measure_openblas(int rounds) {
 
 int main(int argc, char** argv) {
   using namespace elias::bench;
-  if (argc != 3) {
-    fmt::print(stderr, "usage: ops_bench THREADS ROUNDS\n       ops_bench --openblas ROUNDS\n");
+  if (argc != 3 && argc != 4) {
+    fmt::print(stderr,
+               "usage: ops_bench THREADS ROUNDS [PART]\n       ops_bench --openblas ROUNDS\n");
     return 2;
   }
   if (elias::supported_isas().back() == elias::Isa::kScalar) {
@@ -156,6 +158,6 @@ int main(int argc, char** argv) {
   const int rounds = std::atoi(argv[2]);
   const Json result = std::string_view(argv[1]) == "--openblas"
                           ? measure_openblas(rounds)
-                          : measure_operators(std::atoi(argv[1]), rounds);
+                          : measure_operators(std::atoi(argv[1]), rounds, argc > 3 ? argv[3] : "");
   fmt::print("{}\n", result.dump());
 }

@@ -8,12 +8,14 @@
 
 #include "base/random.h"
 #include "bench/roofline.h"
+#include "ops/lookup/best_rows.h"
 #include "ops/lookup/embedding_bag.h"
 #include "ops/lookup/gather_dot.h"
 #include "ops/lookup/key_groups.h"
 #include "ops/lookup/row_gradient.h"
 #include "ops/lookup/top_k.h"
 #include "ops/product/linear.h"
+#include "ops/rows/convert.h"
 #include "ops/rows/dropout.h"
 #include "ops/rows/layer_norm.h"
 #include "ops/rows/relu.h"
@@ -25,6 +27,8 @@ namespace elias::bench {
 namespace {
 
 constexpr double kRowBytes = 4.0 * Arrays::D;
+
+bool multiplies_bf16() { return supported_isas().back() >= Isa::kAvx512Bf16; }
 
 Tensor random_ids(Shape shape, int64_t bound) {
   Tensor ids(shape, DType::kInt32);
@@ -184,6 +188,30 @@ std::vector<Case> top_cases(Arrays& a) {
            [scores](const Context& c) { largest(c.pool(), scores.span<float>()); }}};
 }
 
+// The 100 best of 100,000 rows of bfloat16, for one chunk of points, as prediction takes them.
+std::vector<Case> scan_cases() {
+  constexpr int64_t kRows = 100000, kWidth = 512;
+  std::vector<Case> cases;
+  const auto w = std::make_shared<Tensor>(Shape{kRows, kWidth}, DType::kBFloat16);
+  ThreadPool pool;
+  convert(Context(pool), filled({kRows, kWidth}), *w);
+  for (const int64_t points : {1, 64, 256}) {
+    const auto x = std::make_shared<Tensor>(filled({points, kWidth}));
+    const auto values = std::make_shared<Tensor>(Shape{points, 100}, DType::kFloat32);
+    const auto ids = std::make_shared<Tensor>(Shape{points, 100}, DType::kInt32);
+    // A few points take less time than their rows.
+    const bool few = points <= 64;
+    const double operations = 2.0 * kRows * kWidth * static_cast<double>(points);
+    cases.push_back({fmt::format("best 100 of 100000 rows, bf16, {} points", points),
+                     few                 ? Bound::kRead
+                     : multiplies_bf16() ? Bound::kBFloat16
+                                         : Bound::kFloat32,
+                     few ? 2.0 * kRows * kWidth : operations,
+                     [=](const Context& c) { best_rows(c, *x, *w, {}, {}, *values, *ids); }});
+  }
+  return cases;
+}
+
 // The three products of one shape. Weights are packed before, rows on the way.
 std::vector<Case> product_cases(const ProductShape& shape, Precision precision) {
   struct Operands {
@@ -201,7 +229,7 @@ std::vector<Case> product_cases(const ProductShape& shape, Precision precision) 
   o->forward = pack_weights(Context(pool), o->w, PackedFor::kForward, precision);
   o->backward = pack_weights(Context(pool), o->w, PackedFor::kInputGradient, precision);
   const bool rounded = precision == Precision::kBFloat16;
-  const Bound bound = rounded ? Bound::kTiles : Bound::kFloat32;
+  const Bound bound = rounded ? Bound::kBFloat16 : Bound::kFloat32;
   const auto name = [&](std::string_view form) {
     return fmt::format("{}, {}, {}", form, rounded ? "bf16" : "float32", shape.name());
   };
@@ -234,7 +262,7 @@ std::vector<Case> all_cases(Arrays& arrays) {
     for (Case& one : some) cases.push_back(std::move(one));
   };
   for (const ProductShape& shape : kProductShapes) add(product_cases(shape, Precision::kFloat32));
-  if (supported_isas().back() == Isa::kAmx) {
+  if (multiplies_bf16()) {
     for (const ProductShape& shape : kProductShapes) {
       add(product_cases(shape, Precision::kBFloat16));
     }
@@ -245,6 +273,7 @@ std::vector<Case> all_cases(Arrays& arrays) {
   add(key_cases(arrays));
   add(update_cases(arrays));
   add(top_cases(arrays));
+  add(scan_cases());
   return cases;
 }
 

@@ -17,10 +17,10 @@ enum class Bound {
   kCopy,     // bytes, of which the fewest count: every operand read once, every result written once
   kRead,     // the same, of what hardly writes: memory reads at another rate than it copies
   kFloat32,  // floating-point operations, by the widest vectors
-  kTiles,    // floating-point operations, on bf16 tiles
-  kPass,     // another piece of work, `pass`
+  kBFloat16,  // floating-point operations, by products of bf16
+  kPass,      // another piece of work, `pass`
 };
-inline constexpr std::string_view kBoundNames[] = {"copy", "read", "float32", "bf16 tiles", "pass"};
+inline constexpr std::string_view kBoundNames[] = {"copy", "read", "float32", "bf16", "pass"};
 
 struct Case {
   std::string name;
@@ -53,7 +53,7 @@ struct ProductShape {
   double operations() const { return 2.0 * N * D * O; }
 };
 inline constexpr ProductShape kProductShapes[] = {
-    {4096, 768, 768}, {4096, 768, 3072}, {512, 768, 8192}};
+    {4096, 768, 768}, {4096, 768, 3072}, {4096, 384, 1536}, {512, 768, 8192}};
 
 /// All cases this machine can run; they use `arrays`, which must outlive them.
 std::vector<Case> all_cases(Arrays& arrays);

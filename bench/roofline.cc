@@ -48,6 +48,19 @@ __attribute__((target("avx512f"))) double multiply_add_avx512() {
   return 2.0 * 16 * kSums * kSteps;
 }
 
+__attribute__((target("avx512f,avx512bf16"))) double multiply_add_bf16() {
+  const auto factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3f003f00));  // 0.5
+  constexpr int kBf16Sums = 16;
+  __m512 sums[kBf16Sums];
+  for (__m512& sum : sums) sum = _mm512_set1_ps(1.0F);
+  for (int step = 0; step < kSteps; ++step) {
+#pragma GCC unroll 16
+    for (__m512& sum : sums) sum = _mm512_dpbf16_ps(sum, factor, factor);
+  }
+  for (const __m512& sum : sums) sink = _mm512_cvtss_f32(sum);
+  return 2.0 * 32 * kBf16Sums * kSteps;
+}
+
 // As the processor reads it: sixteen rows of 64 bytes in each of the eight tiles.
 struct alignas(64) TileConfig {
   uint8_t palette = 1;
@@ -144,9 +157,10 @@ double seconds_of(const std::function<void()>& work) {
 }
 
 double multiply_add(ThreadPool& pool, Isa isa) {
-  const auto work = isa == Isa::kAmx      ? multiply_add_amx
-                    : isa == Isa::kAvx512 ? multiply_add_avx512
-                                          : multiply_add_avx2;
+  const auto work = isa == Isa::kAmx          ? multiply_add_amx
+                    : isa == Isa::kAvx512Bf16 ? multiply_add_bf16
+                    : isa == Isa::kAvx512     ? multiply_add_avx512
+                                              : multiply_add_avx2;
   std::vector<double> operations(pool.threads());
   pool.for_each(operations.size(), [&](size_t i) { operations[i] = work(); });
   return operations[0] * static_cast<double>(operations.size());

@@ -16,8 +16,8 @@ namespace elias::bench {
 double seconds_of(const std::function<void()>& work);
 
 /// Runs fused multiply-adds on every thread of the pool, in registers, and returns how many
-/// floating-point operations these were. kAvx2 and kAvx512 work in float32, kAmx on bf16 tiles that
-/// stay in the L1 cache. The processor must have `isa`.
+/// floating-point operations these were. kAvx2 and kAvx512 work in float32, kAvx512Bf16 on vectors
+/// of bf16, kAmx on tiles of it that stay in the L1 cache. The processor must have `isa`.
 double multiply_add(ThreadPool& pool, Isa isa);
 
 /// One pass over memory: the largest value. The size must be a multiple of 64, as for copy.

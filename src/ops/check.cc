@@ -109,4 +109,9 @@ void check_offsets(std::string_view op, std::string_view name, ConstTensorView o
   }
 }
 
+void check_dropout(std::string_view op, float rate) {
+  if (rate >= 0 && rate < 1) return;
+  throw InputError("{}: the rate of dropout is {}, but must be in [0, 1)", op, rate);
+}
+
 }  // namespace elias

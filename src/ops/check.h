@@ -30,6 +30,9 @@ inline DType float_type_of(ConstTensorView view) {
   return halves ? DType::kBFloat16 : DType::kFloat32;
 }
 
+/// Throws InputError unless a rate of dropout is in [0, 1).
+void check_dropout(std::string_view op, float rate);
+
 /// An operand of an operator that works value by value, and its name in messages.
 struct NamedView {
   std::string_view name;

@@ -28,6 +28,22 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512vl");
 }
 
+struct Features {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+};
+
+// What the processor says of itself; nothing of a leaf that it does not have.
+Features features(unsigned leaf) {
+  Features found;
+  if (__get_cpuid_count(7, leaf, &found.a, &found.b, &found.c, &found.d) == 0) return {};
+  return found;
+}
+
+bool has_avx512_bf16() {
+  constexpr unsigned kAvx512Bf16 = 1U << 5;
+  return features(0).a >= 1 && (features(1).a & kAvx512Bf16) != 0;
+}
+
 // Linux gives a process the state of the tiles (8 KiB a thread) only if it asks: without that the
 // first tile instruction ends in SIGILL. Tiles of threads started later are covered too.
 bool may_use_tiles() {
@@ -37,15 +53,9 @@ bool may_use_tiles() {
 }
 
 bool has_amx_bf16() {
-  unsigned a = 0;
-  unsigned b = 0;
-  unsigned c = 0;
-  unsigned d = 0;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
-  constexpr unsigned kAmxBf16 = 1U << 22;
-  constexpr unsigned kAmxTile = 1U << 24;
-  // Rounding the operands to bf16 is an AVX-512 instruction that every processor with tiles has.
-  return (d & kAmxBf16) != 0 && (d & kAmxTile) != 0 && may_use_tiles();
+  constexpr unsigned kAmxBf16 = 1U << 22, kAmxTile = 1U << 24;
+  const unsigned found = features(0).d;
+  return (found & kAmxBf16) != 0 && (found & kAmxTile) != 0 && may_use_tiles();
 }
 
 std::vector<Isa> detect() {
@@ -54,6 +64,8 @@ std::vector<Isa> detect() {
   found.push_back(Isa::kAvx2);
   if (!has_avx512()) return found;
   found.push_back(Isa::kAvx512);
+  if (!has_avx512_bf16()) return found;
+  found.push_back(Isa::kAvx512Bf16);
   if (has_amx_bf16()) found.push_back(Isa::kAmx);
   return found;
 }

@@ -7,11 +7,12 @@
 
 namespace elias {
 
-/// In rising order: a machine that has one has those before it. kAmx is AVX-512 and bf16 tiles.
-enum class Isa : uint8_t { kScalar, kAvx2, kAvx512, kAmx };
+/// In rising order: a machine that has one has those before it. kAvx512Bf16 is AVX-512 and
+/// products of bf16 vectors, kAmx that and bf16 tiles.
+enum class Isa : uint8_t { kScalar, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 
 constexpr std::string_view name_of(Isa isa) {
-  constexpr std::string_view kNames[] = {"scalar", "avx2", "avx512", "amx"};
+  constexpr std::string_view kNames[] = {"scalar", "avx2", "avx512", "avx512bf16", "amx"};
   return kNames[static_cast<int>(isa)];
 }
 

@@ -126,12 +126,15 @@ TEST(DropoutErrorsTest, RefusesWrongShapesAndRates) {
   using testing::ThrowsMessage;
   EXPECT_THAT([&] { dropout(context, x, 0.5F, kKey, other); },
               ThrowsMessage<InputError>("dropout: y is [32], but x is [4, 8]"));
-  EXPECT_THAT([&] { dropout(context, x, 1, kKey, y); },
-              ThrowsMessage<InputError>("dropout: rate is 1, but must be in [0, 1)"));
-  EXPECT_THAT([&] { dropout(context, x, -0.5F, kKey, y); },
-              ThrowsMessage<InputError>("dropout: rate is -0.5, but must be in [0, 1)"));
-  EXPECT_THAT([&] { dropout(context, x, std::nanf(""), kKey, y); },
-              ThrowsMessage<InputError>("dropout: rate is nan, but must be in [0, 1)"));
+  EXPECT_THAT(
+      [&] { dropout(context, x, 1, kKey, y); },
+      ThrowsMessage<InputError>("dropout: the rate of dropout is 1, but must be in [0, 1)"));
+  EXPECT_THAT(
+      [&] { dropout(context, x, -0.5F, kKey, y); },
+      ThrowsMessage<InputError>("dropout: the rate of dropout is -0.5, but must be in [0, 1)"));
+  EXPECT_THAT(
+      [&] { dropout(context, x, std::nanf(""), kKey, y); },
+      ThrowsMessage<InputError>("dropout: the rate of dropout is nan, but must be in [0, 1)"));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <vector>
 
 namespace elias::reference {
@@ -18,6 +20,17 @@ std::vector<T> linear(const std::vector<T>& x, const std::vector<T>& w, const st
     }
   }
   return y;
+}
+
+template <typename T>
+T gelu(T x) {
+  return x * std::erfc(-x * std::numbers::sqrt2_v<T> / 2) / 2;
+}
+
+template <typename T>
+T gelu_slope(T x) {
+  const T density = std::exp(-x * x / 2) * std::numbers::inv_sqrtpi_v<T> / std::numbers::sqrt2_v<T>;
+  return std::erfc(-x * std::numbers::sqrt2_v<T> / 2) / 2 + x * density;
 }
 
 template <typename T>

@@ -173,7 +173,8 @@ TEST_P(LinearTest, TakesRowsInBFloat16) {
     convert(context(), tensor, result);
     return back(result);
   };
-  for (const auto& [N, D, O] : {Sizes{21, 50, 35}, Sizes{21, 64, 40}, Sizes{3, 0, 8}}) {
+  for (const auto& [N, D, O] : {Sizes{21, 50, 35}, Sizes{21, 64, 40}, Sizes{3, 0, 8},
+                                Sizes{300, 96, 100}, Sizes{290, 800, 130}, Sizes{40, 1536, 50}}) {
     SCOPED_TRACE(testing::Message() << "N=" << N << " D=" << D << " O=" << O);
     const Tensor x = here(operand({N, D}, 1, Precision::kBFloat16));
     const Tensor dy = here(operand({N, O}, 2, Precision::kBFloat16));
@@ -211,6 +212,10 @@ TEST_P(LinearTest, TakesRowsInBFloat16) {
       linear_weight_gradient(context(), *left, *right, Precision::kBFloat16, dw);
       expect_near(back(dw), reference::linear_weight_gradient(dy_values, x_values, N, D, O), 2e-6);
     }
+    if (device() == Device::kCuda) continue;  // where no layer needs that
+    Tensor db = zeros({O});
+    linear_bias_gradient(context(), dy_rounded, db);
+    expect_near(db, reference::linear_bias_gradient(dy_values, N, O), 2e-6);
   }
 }
 
@@ -242,6 +247,95 @@ TEST_P(LinearTest, WorksOnViewsInBFloat16) {
                   std::vector<double>(N * (to - from)), 0);
     }
   }
+}
+
+class GeluTest : public LinearTest {
+ protected:
+  static constexpr int64_t kN = 70, kD = 900, kO = 45;
+
+  // Of a tensor of either type.
+  Tensor floats(ConstTensorView tensor) const {
+    if (tensor.dtype() == DType::kFloat32) return back(tensor);
+    Tensor converted = zeros(tensor.shape());
+    convert(context(), tensor, converted);
+    return converted;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(OnCpu, GeluTest, testing::ValuesIn(backends(/*cuda=*/false)),
+                         backend_name);
+
+TEST(LinearGradientTest, SlopeOfGeluIsItsDerivative) {
+  std::vector<double> x, slopes;
+  for (double at = -6; at <= 6; at += 0.25) {
+    x.push_back(at);
+    slopes.push_back(reference::gelu_slope(at));
+  }
+  const auto sum = [](const std::vector<double>& at) {
+    double all = 0;
+    for (const double value : at) all += reference::gelu(value);
+    return all;
+  };
+  expect_gradient(sum, x, slopes);
+}
+
+TEST_P(GeluTest, IsThatOfTheSums) {
+  const Tensor x = operand({kN, kD}, 1, Precision::kBFloat16);
+  const Tensor w = operand({kO, kD}, 2, Precision::kBFloat16);
+  const Tensor bias = random_floats({kO}, 3);
+  const auto before = reference::linear(values_of<double>(x), values_of<double>(w),
+                                        values_of<double>(bias), false, kN, kD, kO);
+  std::vector<double> expected = before;
+  for (double& value : expected) value = reference::gelu(value);
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
+    const PackedWeights packed = pack_weights(context(), w, PackedFor::kForward, precision);
+    for (const DType dtype : {DType::kFloat32, DType::kBFloat16}) {
+      if (dtype == DType::kBFloat16 && precision == Precision::kFloat32) continue;
+      const double tolerance = dtype == DType::kFloat32 ? 2e-6 : 4e-3;
+      Tensor y = zeros({kN, kO}, dtype), sums = zeros({kN, kO}, dtype);
+      linear(context(), x, packed, bias, Activation::kGelu, y, sums);
+      expect_near(floats(y), expected, tolerance);
+      expect_near(floats(sums), before, tolerance);
+      Tensor alone = zeros({kN, kO}, dtype);
+      linear(context(), x, packed, bias, Activation::kGelu, alone);
+      expect_near(floats(alone), values_of<double>(floats(y)), 0);
+    }
+  }
+}
+
+TEST_P(GeluTest, GradientGoesThroughIt) {
+  const Tensor dy = operand({kN, kO}, 1, Precision::kBFloat16);
+  const Tensor w = operand({kO, kD}, 2, Precision::kBFloat16);
+  Tensor before = operand({kN, kD}, 3, Precision::kBFloat16);
+  for (float& value : before.span<float>()) value *= 4;
+  Tensor halves = zeros(before.shape(), DType::kBFloat16);
+  convert(context(), before, halves);
+  auto expected =
+      reference::linear_input_gradient(values_of<double>(dy), values_of<double>(w), kN, kD, kO);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    expected[i] *= reference::gelu_slope(double{before.span<float>()[i]});
+  }
+  const auto check = [&](Precision precision, ConstTensorView at, DType dtype, double tolerance) {
+    const PackedWeights packed = pack_weights(context(), w, PackedFor::kInputGradient, precision);
+    Tensor dbefore = zeros({kN, kD}, dtype);
+    linear_input_gradient_through_gelu(context(), dy, packed, at, dbefore);
+    expect_near(floats(dbefore), expected, tolerance);
+  };
+  check(Precision::kFloat32, before, DType::kFloat32, 2e-6);
+  check(Precision::kBFloat16, before, DType::kFloat32, 2e-6);
+  check(Precision::kBFloat16, halves, DType::kFloat32, 2e-6);
+  check(Precision::kBFloat16, halves, DType::kBFloat16, 4e-3);
+}
+
+TEST_P(GeluTest, FarFromZeroAndNaN) {
+  const Tensor x = tensor_of<float>({6, 1}, {-40, -9, 9, 40, 0, std::nanf("")});
+  const Tensor w = tensor_of<float>({1, 1}, {1});
+  Tensor y = zeros({6, 1});
+  linear(context(), x, pack_weights(context(), w, PackedFor::kForward, Precision::kFloat32), {},
+         Activation::kGelu, y);
+  const auto result = y.span<float>();
+  EXPECT_THAT(result.first(5),
+              testing::Pointwise(testing::FloatNear(1e-6F), std::vector<float>{0, 0, 9, 40, 0}));
+  EXPECT_TRUE(std::isnan(result[5]));
 }
 
 TEST_P(LinearTest, NaNIsNotHiddenByRelu) {

@@ -44,6 +44,18 @@ std::vector<double> rows_of(const RowGradient& gradient, const std::vector<doubl
   return rows;
 }
 
+TEST(GradientOfRows, IsTheRowsThemselves) {
+  ThreadPool pool(1);
+  const Tensor values = random_floats({3, 5}, 1);
+  const std::vector<int32_t> rows = {2, 3, 9};
+  const RowGradient gradient = gradient_of_rows(rows, values);
+  EXPECT_THAT(gradient.rows.span<int32_t>(), testing::ElementsAreArray(rows));
+  Tensor expanded({3, 5}, DType::kFloat32);
+  expand_rows(Context(pool), gradient, expanded);
+  EXPECT_THAT(expanded.span<float>(), testing::ElementsAreArray(values.span<float>()));
+  EXPECT_THROW(gradient_of_rows(std::vector<int32_t>{1, 2}, values), InputError);
+}
+
 class RowGradientTest : public OnBackend {};
 INSTANTIATE_TEST_SUITE_P(Everywhere, RowGradientTest, testing::ValuesIn(backends(/*cuda=*/true)),
                          backend_name);

@@ -18,17 +18,17 @@
 
 namespace elias::cpu {
 
-/// One function, compiled for each instruction set. Tiles are for products alone: all other kernels
-/// of a machine that has them are those of AVX-512.
+/// One function, compiled for each instruction set. What goes beyond AVX-512 is for products alone:
+/// all other kernels of a machine that has it are those of AVX-512.
 template <typename Function>
 class ByIsa {
  public:
   constexpr ByIsa(Function* scalar, Function* avx2, Function* avx512)
-      : kernels_{scalar, avx2, avx512, avx512} {}
+      : kernels_{scalar, avx2, avx512, avx512, avx512} {}
   Function* operator()(Isa isa) const { return kernels_[static_cast<int>(isa)]; }
 
  private:
-  Function* kernels_[4];
+  Function* kernels_[5];
 };
 
 }  // namespace elias::cpu

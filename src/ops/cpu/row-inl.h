@@ -50,7 +50,7 @@ HWY_INLINE Vector load(Lanes d, const BFloat16* from, size_t n) {
   if (HWY_LIKELY(n == hn::Lanes(d))) return floats(bits);
   // Not MaskedLoad, which reads a whole, aligned vector of these where the hardware has no masks.
   HWY_ALIGN uint16_t part[HWY_MAX_BYTES / sizeof(float)] = {};
-  std::copy(bits, bits + n, part);
+  std::copy_n(bits, HWY_MIN(n, hn::Lanes(d)), part);  // n is no more, but GCC 12 thinks so
   return floats(part);
 }
 
@@ -98,12 +98,43 @@ HWY_INLINE void store(Vector value, Lanes d, float* to, size_t n) {
   }
 }
 
+// The same as bfloat16 values, rounded as to_bfloat16 does.
+HWY_INLINE void store(Vector value, Lanes d, BFloat16* to, size_t n) {
+  const hn::RebindToUnsigned<Lanes> words;
+  const hn::RebindToSigned<Lanes> numbers;
+  const hn::Rebind<uint16_t, Lanes> halves;
+  const auto bits = hn::BitCast(words, value);
+  const auto upper = hn::ShiftRight<16>(bits);
+  const auto tie = hn::And(upper, hn::Set(words, 1U));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(tie, hn::Set(words, 0x7FFFU))));
+  const auto quiet = hn::Or(upper, hn::Set(words, 0x40U));
+  const auto is_number = hn::RebindMask(words, hn::Eq(value, value));
+  const auto result =
+      hn::DemoteTo(halves, hn::BitCast(numbers, hn::IfThenElse(is_number, rounded, quiet)));
+  auto* const place = reinterpret_cast<uint16_t*>(to);
+  if (HWY_LIKELY(n == hn::Lanes(d))) return hn::StoreU(result, halves, place);
+  HWY_ALIGN uint16_t part[HWY_MAX_BYTES / sizeof(float)];
+  hn::StoreU(result, halves, part);
+  std::copy_n(part, HWY_MIN(n, hn::Lanes(d)), place);
+}
+
 // As store, or past the caches (ops/cpu/streaming.h), which only whole, aligned vectors can.
 HWY_INLINE void store(Vector value, Lanes d, float* to, size_t n, bool streaming) {
   if (streaming && HWY_LIKELY(n == hn::Lanes(d))) {
     hn::Stream(value, d, to);
   } else {
     store(value, d, to, n);
+  }
+}
+
+// use(the row's elements, as they are: floats or bfloat16 values, from `column` on).
+template <typename View, typename Use>
+HWY_INLINE void with_row(const View& view, int64_t row, int64_t column, const Use& use) {
+  const int64_t place = row * view.stride() + column;
+  if (view.dtype() == DType::kBFloat16) {
+    use(view.template data<BFloat16>() + place);
+  } else {
+    use(view.template data<float>() + place);
   }
 }
 

@@ -1,5 +1,5 @@
 // Gathered dot products on the CPU: a point's vector stays in the cache, the rows it meets come
-// from memory. Four rows are taken at a time, and the next four called for meanwhile.
+// from memory (ops/cpu/dot_rows-inl.h).
 //
 // Where a batch is large enough for its points to share rows, and their shortlists name rows in
 // rising order, all points are served by a block of rows before the next: a block comes from memory
@@ -17,83 +17,19 @@
 #define HWY_TARGET_INCLUDE "ops/lookup/gather_dot_cpu.cc"
 #include "ops/cpu/foreach_isa.h"
 // After foreach_isa.h, which reads this file once an instruction set.
-#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
-#include "ops/cpu/row-inl.h"
+#include "ops/cpu/dot_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {
 namespace {
 
-constexpr size_t kRows = 4;
-
-// x [width] in the order in which rows of W are read (row-inl.h, Pair); `room` is for it.
-HWY_INLINE const float* in_order_of(const float* x, const float*, size_t, float*) { return x; }
-HWY_INLINE const float* in_order_of(const float* x, const BFloat16*, size_t width, float* room) {
-  std::copy(x, x + width, room);
-  part_pairs(width, room);
-  return room;
-}
-
-// dots[r] = x . rows[r]. Each has two sums of its own, taken in the same way whatever the others
-// are, so a score does not depend on its place in the shortlist.
-template <typename W>
-HWY_INLINE void dot_rows(const float* x, const W* const (&rows)[kRows],
-                         const W* const (&ahead)[kRows], size_t width, float (&dots)[kRows]) {
-  const Lanes d;
-  const size_t lanes = hn::Lanes(d);
-  Vector even[kRows];
-  Vector odd[kRows];
-  for (size_t r = 0; r < kRows; ++r) even[r] = odd[r] = hn::Zero(d);
-  size_t i = 0;
-  for (; i + 2 * lanes <= width; i += 2 * lanes) {
-    const auto x0 = hn::LoadU(d, x + i);
-    const auto x1 = hn::LoadU(d, x + i + lanes);
-    for (size_t r = 0; r < kRows; ++r) {
-      for (size_t line = 0; line < 2 * lanes; line += 64 / sizeof(W)) {
-        hwy::Prefetch(ahead[r] + i + line);
-      }
-      const Pair row = load_pair(d, rows[r] + i);
-      even[r] = hn::MulAdd(x0, row.first, even[r]);
-      odd[r] = hn::MulAdd(x1, row.second, odd[r]);
-    }
-  }
-  for (; i < width; i += lanes) {
-    const size_t n = HWY_MIN(lanes, width - i);
-    const auto x0 = load(d, x + i, n);
-    for (size_t r = 0; r < kRows; ++r) {
-      even[r] = hn::MulAdd(x0, load(d, rows[r] + i, n), even[r]);
-    }
-  }
-  for (size_t r = 0; r < kRows; ++r) {
-    dots[r] = hn::GetLane(hn::SumOfLanes(d, hn::Add(even[r], odd[r])));
-  }
-}
-
 // z[k] for k in [begin, end) of one point's K ids. `room` [width] is for bfloat16 weights.
 template <typename W>
 void score(const float* x, const W* w, size_t stride, size_t width, const float* bias,
            const int32_t* ids, size_t begin, size_t end, size_t K, float* room, float* z) {
-  // The row of an id; x itself, which is at hand, where there is none.
-  const W* none = reinterpret_cast<const W*>(x);
-  x = in_order_of(x, w, width, room);
-  const auto row_of = [&](size_t k) { return k < K && ids[k] >= 0 ? w + ids[k] * stride : none; };
-  const W* rows[kRows];
-  const W* ahead[kRows];
-  float dots[kRows];
-  for (size_t r = 0; r < kRows; ++r) ahead[r] = row_of(begin + r);
-  for (size_t k = begin; k < end; k += kRows) {
-    for (size_t r = 0; r < kRows; ++r) {
-      rows[r] = ahead[r];
-      ahead[r] = row_of(k + kRows + r);
-    }
-    dot_rows(x, rows, ahead, width, dots);
-    for (size_t r = 0; r < HWY_MIN(kRows, end - k); ++r) {
-      const int32_t id = ids[k + r];
-      z[k + r] = id < 0 ? 0.0F : dots[r] + (bias == nullptr ? 0.0F : bias[id]);
-    }
-  }
+  dot_listed(in_order_of(x, w, width, room), w, stride, width, bias, ids, begin, end, K, z);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "ops/lookup/row_gradient.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "ops/check.h"
 #include "ops/lookup/weighted_rows.h"
 
@@ -12,6 +15,22 @@ namespace cuda {  // row_gradient_cuda.cu
 decltype(expand_rows) expand_rows;
 decltype(sum_row_weights) sum_row_weights;
 }  // namespace cuda
+
+RowGradient gradient_of_rows(std::span<const int32_t> rows, ConstTensorView values) {
+  const auto R = static_cast<int64_t>(rows.size());
+  check("gradient of rows", {{"values", values, DType::kFloat32, {R, Operand::kAny}}});
+  RowGradient gradient{.rows = Tensor({R}, DType::kInt32),
+                       .offsets = Tensor({R + 1}, DType::kInt32),
+                       .points = Tensor({R}, DType::kInt32),
+                       .weights = Tensor({R}, DType::kFloat32),
+                       .source = values};
+  const auto offsets = gradient.offsets.span<int32_t>(), points = gradient.points.span<int32_t>();
+  std::ranges::copy(rows, gradient.rows.span<int32_t>().begin());
+  std::iota(offsets.begin(), offsets.end(), 0);
+  std::iota(points.begin(), points.end(), 0);
+  std::ranges::fill(gradient.weights.span<float>(), 1.0F);
+  return gradient;
+}
 
 void expand_rows(const Context& context, const RowGradient& gradient, TensorView values) {
   constexpr std::string_view kOp = "expand rows";

@@ -6,6 +6,9 @@
 // row sums the row and applies it in one pass.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "ops/context.h"
 #include "ops/lookup/key_groups.h"
 #include "ops/tensor.h"
@@ -23,6 +26,9 @@ struct RowGradient {
 
   int64_t size() const { return rows.shape()[0]; }
 };
+
+/// values [R, D], which the caller keeps alive, as the gradient of the rows [R], rising.
+RowGradient gradient_of_rows(std::span<const int32_t> rows, ConstTensorView values);
 
 /// values [R, D]: the rows multiplied out.
 void expand_rows(const Context& context, const RowGradient& gradient, TensorView values);

@@ -14,11 +14,21 @@ HWY_BEFORE_NAMESPACE();
 namespace elias::cpu::HWY_NAMESPACE {
 namespace {
 
-void add_row(const float* row, size_t width, float* sums) {
+template <typename Value>
+HWY_INLINE void add_values(const Value* row, size_t width, float* sums) {
   const Lanes d;
   for_lanes(width, [&](size_t i, size_t n) {
     store(hn::Add(load(d, sums + i, n), load(d, row + i, n)), d, sums + i, n);
   });
+}
+
+void add_row(const ConstTensorView& dy, int64_t row, float* sums) {
+  const auto width = static_cast<size_t>(dy.width());
+  if (dy.dtype() == DType::kBFloat16) {
+    add_values(dy.data<BFloat16>() + row * dy.stride(), width, sums);
+  } else {
+    add_values(dy.data<float>() + row * dy.stride(), width, sums);
+  }
 }
 
 }  // namespace
@@ -36,7 +46,7 @@ void linear_bias_gradient(const Context& context, ConstTensorView dy, TensorView
   PartialSums sums(chunk_count(rows, grain), width);
   context.pool().for_chunks(rows, grain, [&](size_t chunk, size_t begin, size_t end) {
     for (size_t row = begin; row < end; ++row) {
-      kernel(dy.data<float>() + row * dy.stride(), width, sums.row(chunk));
+      kernel(dy, static_cast<int64_t>(row), sums.row(chunk));
     }
   });
   sums.add_to(0, {db.data<float>(), width});

@@ -9,6 +9,7 @@ decltype(pack_weights) pack_weights;
 decltype(linear) linear;
 decltype(linear_input_gradient) linear_input_gradient;
 decltype(add_linear_input_gradient) add_linear_input_gradient;
+decltype(linear_input_gradient_through_gelu) linear_input_gradient_through_gelu;
 decltype(linear_weight_gradient) linear_weight_gradient;
 decltype(linear_bias_gradient) linear_bias_gradient;
 }  // namespace cpu
@@ -71,17 +72,22 @@ PackedWeights pack_weights(const Context& context, ConstTensorView w, PackedFor 
 }
 
 void linear(const Context& context, ConstTensorView x, const PackedWeights& w, ConstTensorView bias,
-            Activation activation, TensorView y) {
+            Activation activation, TensorView y, TensorView before) {
   constexpr std::string_view kOp = "linear";
   const Operand rows{"x", x, rows_type(x, w.precision()), {kAny, w.inner()}};
   const Device device = check(kOp, {rows});
   check_packing(kOp, context, w, PackedFor::kForward, device);
   check(kOp, {rows, {"y", y, rows_type(y, w.precision()), {x.rows(), w.outer()}}});
   if (bias) check(kOp, {rows, {"bias", bias, kFloat, {w.outer()}}});
-  if constexpr (kCudaBuilt) {
-    if (device == Device::kCuda) return cuda::linear(context, x, w, bias, activation, y);
+  if (activation == Activation::kGelu) require_cpu("linear with GELU", device);
+  if (before) {
+    ELIAS_ASSERT(activation == Activation::kGelu);
+    check(kOp, {rows, {"before", before, rows_type(before, w.precision()), {x.rows(), w.outer()}}});
   }
-  cpu::linear(context, x, w, bias, activation, y);
+  if constexpr (kCudaBuilt) {
+    if (device == Device::kCuda) return cuda::linear(context, x, w, bias, activation, y, before);
+  }
+  cpu::linear(context, x, w, bias, activation, y, before);
 }
 
 void linear_input_gradient(const Context& context, ConstTensorView dy, const PackedWeights& w,
@@ -104,6 +110,17 @@ void add_linear_input_gradient(const Context& context, ConstTensorView dy, const
   cpu::add_linear_input_gradient(context, dy, w, dx);
 }
 
+void linear_input_gradient_through_gelu(const Context& context, ConstTensorView dy,
+                                        const PackedWeights& w, ConstTensorView before,
+                                        TensorView dbefore) {
+  constexpr std::string_view kOp = "linear, input gradient through GELU";
+  const Device device =
+      check_input_gradient(kOp, context, dy, w, dbefore, rows_type(dbefore, w.precision()));
+  check(kOp, {{"before", before, rows_type(before, w.precision()), {dy.rows(), w.outer()}}});
+  require_cpu(kOp, device);
+  cpu::linear_input_gradient_through_gelu(context, dy, w, before, dbefore);
+}
+
 void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTensorView x,
                             Precision precision, TensorView dw) {
   constexpr std::string_view kOp = "linear, weight gradient";
@@ -120,9 +137,9 @@ void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTen
 
 void linear_bias_gradient(const Context& context, ConstTensorView dy, TensorView db) {
   constexpr std::string_view kOp = "linear, bias gradient";
-  check(kOp, {{"dy", dy, kFloat, {kAny, kAny}}});
-  const Device device =
-      check(kOp, {{"dy", dy, kFloat, {kAny, kAny}}, {"db", db, kFloat, {dy.width()}}});
+  const Operand rows{"dy", dy, float_type_of(dy), {kAny, kAny}};
+  check(kOp, {rows});
+  const Device device = check(kOp, {rows, {"db", db, kFloat, {dy.width()}}});
   if constexpr (kCudaBuilt) {
     if (device == Device::kCuda) return cuda::linear_bias_gradient(context, dy, db);
   }

@@ -9,8 +9,9 @@
 // a product of rows with a matrix of inner() x outer().
 //
 // In kBFloat16 both operands are rounded to bf16, products and sums are float32. The hardware's
-// tiles are used where the instruction set has them; elsewhere the result is the same up to the
-// order of summation, at the speed of float32.
+// tiles, or its products of bf16 vectors, are used where the instruction set has them; elsewhere
+// the result is the same up to the order of summation, at the speed of float32. Rows that are
+// given, and results that are not added to, may then be bfloat16 themselves.
 #pragma once
 
 #include "ops/context.h"
@@ -19,7 +20,7 @@
 namespace elias {
 
 enum class Precision : uint8_t { kFloat32, kBFloat16 };
-enum class Activation : uint8_t { kNone, kRelu };
+enum class Activation : uint8_t { kNone, kRelu, kGelu };
 
 /// What packed weights are multiplied with: rows of x [N, D], or rows of dy [N, O].
 enum class PackedFor : uint8_t { kForward, kInputGradient };
@@ -62,9 +63,10 @@ PackedWeights pack_weights(const Context& context, ConstTensorView w, PackedFor 
 
 /// y [N, O] = act(x [N, D] W' + bias [O]); a bias that is not given counts as zero; it is float32.
 /// What ReLU makes of a NaN is a NaN on the CPU, and may be 0 on a GPU, which also rounds the bias
-/// of a y in bfloat16 before it is added.
+/// of a y in bfloat16 before it is added. With GELU, `before` [N, O], if given, becomes what it is
+/// of, for the backward pass.
 void linear(const Context& context, ConstTensorView x, const PackedWeights& w, ConstTensorView bias,
-            Activation activation, TensorView y);
+            Activation activation, TensorView y, TensorView before = {});
 
 /// dx [N, D] = dy [N, O] W. With an activation, dy is the gradient before it (see relu_backward).
 void linear_input_gradient(const Context& context, ConstTensorView dy, const PackedWeights& w,
@@ -72,12 +74,16 @@ void linear_input_gradient(const Context& context, ConstTensorView dy, const Pac
 /// dx += dy W; dx is float32.
 void add_linear_input_gradient(const Context& context, ConstTensorView dy, const PackedWeights& w,
                                TensorView dx);
+/// dbefore [N, D] = (dy W) * GELU'(before): the gradient of what GELU made x of (see linear).
+void linear_input_gradient_through_gelu(const Context& context, ConstTensorView dy,
+                                        const PackedWeights& w, ConstTensorView before,
+                                        TensorView dbefore);
 
 /// dw [O, D] += dy [N, O]' x [N, D]; dw is float32.
 void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTensorView x,
                             Precision precision, TensorView dw);
 
-/// db [O] += the sum of the rows of dy [N, O], both float32.
+/// db [O] += the sum of the rows of dy [N, O]; db is float32, dy may be bfloat16 on the CPU.
 void linear_bias_gradient(const Context& context, ConstTensorView dy, TensorView db);
 
 }  // namespace elias

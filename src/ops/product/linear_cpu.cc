@@ -1,44 +1,18 @@
 // A linear layer on the CPU: its three products are one product, with other operands transposed.
 #include <algorithm>
-#include "ops/cpu/scratch.h"
 
+#include "ops/cpu/scratch.h"
 #include "ops/product/linear.h"
 #include "ops/product/product.h"
-#include "ops/rows/convert.h"
 
 namespace elias::cpu {
 namespace {
 
-// Rows to read as floats: themselves, or a converted copy.
-class FloatRows {
- public:
-  FloatRows(const Context& context, ConstTensorView rows) : view_(rows) {
-    if (rows.dtype() == DType::kFloat32) return;
-    copy_ = Tensor(rows.shape(), DType::kFloat32);
-    elias::convert(context, rows, copy_);
-    view_ = copy_;
-  }
-  const ConstTensorView* operator->() const { return &view_; }
-  Matrix matrix(int64_t first_row, bool transposed) const {
-    return {view_.data<float>() + first_row * view_.stride(), view_.stride(), transposed};
-  }
-
- private:
-  Tensor copy_;
-  ConstTensorView view_;
-};
-
 // Rows of `rows` times packed weights.
 void rows_times_weights(const Context& context, ConstTensorView rows, const PackedWeights& w,
-                        const SumRule& rule, TensorView result) {
-  const FloatRows left(context, rows);
-  Tensor floats;  // where the result is not
-  if (result.dtype() != DType::kFloat32) floats = Tensor(result.shape(), DType::kFloat32);
-  const TensorView sums = floats ? floats.view() : result;
-  multiply(context, product_kernel(w.isa(), w.precision()), left.matrix(0, /*transposed=*/false),
-           left->rows(), {w.data().bytes(), w.inner(), w.outer()}, rule, sums.data<float>(),
-           sums.stride());
-  if (floats) elias::convert(context, floats, result);
+                        const ProductRule& rule, TensorView result) {
+  multiply(context, product_kernel(w.isa(), w.precision()), Matrix(rows), rows.rows(),
+           {w.data().bytes(), w.inner(), w.outer()}, rule, result);
 }
 
 }  // namespace
@@ -50,16 +24,17 @@ PackedWeights pack_weights(const Context& context, ConstTensorView w, PackedFor 
   const int64_t outer = forward ? w.shape()[0] : w.shape()[1];
   const ProductKernel& kernel = product_kernel(context.isa(), precision);
   Tensor data({packed_size(kernel, inner, outer)}, kernel.dtype);
-  pack_right(context, kernel, {w.data<float>(), w.stride(), /*transposed=*/forward}, inner, outer,
+  pack_right(context, kernel, Matrix(w, /*is_transposed=*/forward), inner, outer,
              data.view().bytes());
   return {use, precision, context.isa(), inner, outer, std::move(data)};
 }
 
 void linear(const Context& context, ConstTensorView x, const PackedWeights& w, ConstTensorView bias,
-            Activation activation, TensorView y) {
-  SumRule rule;
-  rule.bias = bias ? bias.data<float>() : nullptr;
-  rule.activation = activation;
+            Activation activation, TensorView y, TensorView before) {
+  ProductRule rule;
+  rule.sums.bias = bias ? bias.data<float>() : nullptr;
+  rule.sums.activation = activation;
+  rule.before = before;
   rows_times_weights(context, x, w, rule, y);
 }
 
@@ -68,30 +43,36 @@ void linear_input_gradient(const Context& context, ConstTensorView dy, const Pac
   rows_times_weights(context, dy, w, {}, dx);
 }
 
+void linear_input_gradient_through_gelu(const Context& context, ConstTensorView dy,
+                                        const PackedWeights& w, ConstTensorView before,
+                                        TensorView dbefore) {
+  ProductRule rule;
+  rule.through = before;
+  rows_times_weights(context, dy, w, rule, dbefore);
+}
+
 void add_linear_input_gradient(const Context& context, ConstTensorView dy, const PackedWeights& w,
                                TensorView dx) {
-  SumRule rule;
-  rule.accumulate = true;
+  ProductRule rule;
+  rule.sums.accumulate = true;
   rows_times_weights(context, dy, w, rule, dx);
 }
 
 void linear_weight_gradient(const Context& context, ConstTensorView dy, ConstTensorView x,
                             Precision precision, TensorView dw) {
   const ProductKernel& kernel = product_kernel(context.isa(), precision);
-  const FloatRows left(context, dy);
-  const FloatRows right(context, x);
-  SumRule rule;
-  rule.accumulate = true;
+  ProductRule rule;
+  rule.sums.accumulate = true;
   // A piece of the points at a time, which bounds the memory of the packed x.
   constexpr int64_t kPoints = 6144;
   static thread_local Scratch scratch;
   for (int64_t first = 0; first < dy.rows(); first += kPoints) {
     const int64_t points = std::min(kPoints, dy.rows() - first);
     const size_t bytes = packed_size(kernel, points, x.width()) * size_of(kernel.dtype);
-    const PackedRight packed_x = pack_right(context, kernel, right.matrix(first, false), points,
-                                            x.width(), scratch.bytes(bytes));
-    multiply(context, kernel, left.matrix(first, /*transposed=*/true), dy.width(), packed_x, rule,
-             dw.data<float>(), dw.stride());
+    const PackedRight packed_x = pack_right(context, kernel, Matrix(x.slice(first, first + points)),
+                                            points, x.width(), scratch.bytes(bytes));
+    const Matrix left(dy.slice(first, first + points), /*is_transposed=*/true);
+    multiply(context, kernel, left, dy.width(), packed_x, rule, dw);
   }
 }
 

@@ -177,7 +177,7 @@ PackedWeights pack_weights(const Context& context, ConstTensorView w, PackedFor 
 }
 
 void linear(const Context&, ConstTensorView x, const PackedWeights& w, ConstTensorView bias,
-            Activation activation, TensorView y) {
+            Activation activation, TensorView y, TensorView) {
   multiply_rows(x, w, bias, activation == Activation::kRelu, y);
 }
 

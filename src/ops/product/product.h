@@ -14,20 +14,38 @@
 
 namespace elias::cpu {
 
-/// A float matrix in memory, or its transpose: element (i, j) is data[i * stride + j], or,
-/// transposed, data[j * stride + i].
+/// A matrix in memory, of float32 or bfloat16, or its transpose: element (i, j) is at place
+/// i * stride + j, or, transposed, j * stride + i.
 struct Matrix {
-  const float* data;
+  const void* data;
+  DType dtype;
   int64_t stride;
   bool transposed;
 
-  const float* at(int64_t i, int64_t j) const {
-    return data + (transposed ? j * stride + i : i * stride + j);
+  explicit Matrix(ConstTensorView view, bool is_transposed = false)
+      : data(view.bytes()), dtype(view.dtype()), stride(view.stride()), transposed(is_transposed) {}
+  Matrix(const float* first, int64_t row_stride, bool is_transposed = false)
+      : data(first), dtype(DType::kFloat32), stride(row_stride), transposed(is_transposed) {}
+  Matrix(const void* first, const Matrix& other)
+      : data(first), dtype(other.dtype), stride(other.stride), transposed(other.transposed) {}
+
+  /// The matrix from element (i, j) on.
+  Matrix from(int64_t i, int64_t j) const {
+    const int64_t place = transposed ? j * stride + i : i * stride + j;
+    return {static_cast<const std::byte*>(data) + place * static_cast<int64_t>(size_of(dtype)),
+            *this};
   }
 };
 
+/// Calls use(first element) with the element type of the matrix.
+template <typename Use>
+auto with_elements(const Matrix& matrix, const Use& use) {
+  if (matrix.dtype == DType::kBFloat16) return use(static_cast<const BFloat16*>(matrix.data));
+  return use(static_cast<const float*>(matrix.data));
+}
+
 /// Where the sums start and what becomes of them: c = act(start + sum), where start is c itself
-/// (`accumulate`), or the bias if there is one, or zero.
+/// (`accumulate`), or the bias if there is one, or zero. Kernels know of no GELU.
 struct SumRule {
   bool accumulate = false;
   const float* bias = nullptr;  // from the first column of c on
@@ -59,12 +77,18 @@ struct ProductKernel {
   /// Packs columns [0, columns) and k [0, depth) of `b` likewise.
   void (*pack_right)(const Matrix& b, int64_t columns, int64_t depth, void* panel);
   void (*multiply)(const PanelBlock& block);
+  /// The same with rows of bfloat16 as they lie, `stride` apart, in the place of panels of A; block
+  /// has whole panels of them, and a depth that is theirs. What follows them is called into the
+  /// cache meanwhile. Null where rows must be packed.
+  void (*multiply_rows)(const PanelBlock& block, const BFloat16* rows, int64_t stride) = nullptr;
 };
 
-/// float32, or bf16 without tiles: the operands are rounded to bf16 when packed, and kept as
-/// floats.
+/// float32, or bf16 without instructions for it: the operands are rounded to bf16 when packed, and
+/// kept as floats.
 const ProductKernel& simd_kernel(Isa isa, Precision precision);
-/// bf16 tiles (AMX); only where Isa::kAmx is supported.
+/// bf16 on vectors; only where Isa::kAvx512Bf16 is supported.
+const ProductKernel& bf16_kernel();
+/// bf16 on tiles (AMX); only where Isa::kAmx is supported.
 const ProductKernel& amx_kernel();
 
 const ProductKernel& product_kernel(Isa isa, Precision precision);
@@ -76,6 +100,11 @@ struct PackedRight {
   int64_t outer;
 };
 
+/// The least multiple that is not below the value.
+constexpr int64_t round_up(int64_t value, int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
 /// How many elements the panels of B [K, N] take.
 int64_t packed_size(const ProductKernel& kernel, int64_t K, int64_t N);
 
@@ -83,8 +112,20 @@ int64_t packed_size(const ProductKernel& kernel, int64_t K, int64_t N);
 PackedRight pack_right(const Context& context, const ProductKernel& kernel, const Matrix& b,
                        int64_t K, int64_t N, void* panels);
 
-/// C [M, N] by the rule from A [M, K] B, which was packed for the same kernel.
+/// What a product gives beside, or in the place of, its sums.
+struct ProductRule {
+  SumRule sums = {};
+  TensorView before = {};        // [M, N], may be not given: the sums before GELU
+  ConstTensorView through = {};  // [M, N], may be not given: sums are scaled by GELU's slope there
+};
+
+/// C [M, N] by the rule from A [M, K] B, which was packed for the same kernel. C is float32 or,
+/// where nothing is accumulated, bfloat16; so are the matrices of the rule.
 void multiply(const Context& context, const ProductKernel& kernel, const Matrix& a, int64_t M,
-              const PackedRight& b, const SumRule& rule, float* c, int64_t c_stride);
+              const PackedRight& b, const ProductRule& rule, TensorView c);
+
+/// Writes sums [rows, columns], which are still in the cache, to where they go, as the rule says.
+void finish_product(Isa isa, const float* sums, int64_t sums_stride, const ProductRule& rule,
+                    TensorView c);
 
 }  // namespace elias::cpu

@@ -11,9 +11,7 @@ decltype(dropout) dropout;
 void dropout(const Context& context, ConstTensorView x, float rate, DropoutKey key, TensorView y) {
   constexpr std::string_view kOp = "dropout";
   require_cpu(kOp, check_alike(kOp, {{"x", x}, {"y", y}}));
-  if (!(rate >= 0 && rate < 1)) {
-    throw InputError("{}: rate is {}, but must be in [0, 1)", kOp, rate);
-  }
+  check_dropout(kOp, rate);
   cpu::dropout(context, x, rate, key, y);
 }
 

@@ -1,8 +1,4 @@
-// Dropout on the CPU: the random words of some hundred values at a time are made in cache, then
-// compared with the rate. Value i of x, counted row by row, is decided by word i % 4 of
-// philox({i / 4, stream}, seed): dropped if below rate * 2^32.
-#include <algorithm>
-
+// Dropout on the CPU: the values of x are counted row by row.
 #include "ops/cpu/runs.h"
 #include "ops/cpu/streaming.h"
 #include "ops/rows/dropout.h"
@@ -14,7 +10,7 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
-#include "ops/cpu/philox-inl.h"
+#include "ops/cpu/dropout-inl.h"
 #include "ops/cpu/row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,26 +20,11 @@ namespace {
 // `count` values, of which the first is number `first` of its tensor.
 void dropout_run(const float* x, uint64_t first, size_t count, float rate, DropoutKey key,
                  bool streaming, float* y) {
-  constexpr size_t kValues = 256;
   const Lanes d;
-  const hn::RebindToUnsigned<Lanes> words_of;
-  const auto threshold = hn::Set(words_of, static_cast<uint32_t>(double{rate} * 0x1p32));
-  const auto scale = hn::Set(d, 1 / (1 - rate));
-  HWY_ALIGN uint32_t words[kValues + 4 + kSparePhiloxWords];
-  for (size_t begin = 0; begin < count; begin += kValues) {
-    const size_t values = std::min(kValues, count - begin);
-    const uint64_t index = first + begin;
-    const uint64_t block = index / 4;
-    // What comes after the next is fetched while words are made.
-    for (size_t i = 0; i < kValues; i += 16) hwy::Prefetch(x + begin + 2 * kValues + i);
-    philox_words(key.seed, key.stream, block, (index + values + 3) / 4 - block, words);
-    const uint32_t* own = words + index % 4;
-    for_lanes(values, [&](size_t i, size_t n) {
-      const auto dropped = hn::Lt(hn::LoadU(words_of, own + i), threshold);
-      const auto value = hn::Mul(load(d, x + begin + i, n), scale);
-      store(hn::IfThenZeroElse(hn::RebindMask(d, dropped), value), d, y + begin + i, n, streaming);
-    });
-  }
+  const auto soon = [&](size_t i) { hwy::Prefetch(x + i); };
+  for_kept(first, count, rate, key, soon, [&](size_t i, size_t n, Vector kept) {
+    store(hn::Mul(load(d, x + i, n), kept), d, y + i, n, streaming);
+  });
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct Registered {
   std::atomic<bool> taken{false}, ready{false};
   char path[PATH_MAX];
 };
-std::array<Registered, 64> registry;
+std::array<Registered, 128> registry;  // more than a model has files
 
 void register_temporary(const std::string& path) {
   if (path.size() >= PATH_MAX) return;
@@ -109,6 +109,13 @@ void AtomicFile::write(std::string_view bytes) {
   ELIAS_ASSERT(file_ != nullptr);
   if (bytes.empty()) return;  // whose data may be null, which fwrite must not be given
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail_write();
+}
+
+void AtomicFile::overwrite_start(std::string_view bytes) {
+  ELIAS_ASSERT(file_ != nullptr && is_replaceable());
+  if (std::fseek(file_, 0, SEEK_SET) != 0) fail_write();
+  write(bytes);
+  if (std::fseek(file_, 0, SEEK_END) != 0) fail_write();
 }
 
 void AtomicFile::commit() {

@@ -23,8 +23,12 @@ class AtomicFile {
 
   /// Throws InputError if the disk is full.
   void write(std::string_view bytes);
+  /// Writes over the first bytes of what was written. Only of a file that is replaceable.
+  void overwrite_start(std::string_view bytes);
   void commit();
 
+  /// Else the path leads to a pipe or a device, to which bytes go as they come.
+  bool is_replaceable() const { return !temporary_.empty(); }
   const std::string& path() const { return path_; }
 
  private:

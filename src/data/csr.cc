@@ -64,11 +64,15 @@ Csr select_rows(const Csr& matrix, std::span<const size_t> rows) {
   return selected;
 }
 
+std::vector<size_t> sampled_rows(size_t rows, size_t size) {
+  const size_t every = std::max<size_t>(1, rows / size);
+  std::vector<size_t> sampled;
+  for (size_t i = 0; i < rows; i += every) sampled.push_back(i);
+  return sampled;
+}
+
 Csr sample_rows(const Csr& matrix, size_t size) {
-  const size_t every = std::max<size_t>(1, matrix.rows() / size);
-  std::vector<size_t> rows;
-  for (size_t i = 0; i < matrix.rows(); i += every) rows.push_back(i);
-  return select_rows(matrix, rows);
+  return select_rows(matrix, sampled_rows(matrix.rows(), size));
 }
 
 Csr transposed(const Csr& matrix) {

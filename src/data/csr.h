@@ -45,8 +45,9 @@ std::vector<uint64_t> column_counts(const Csr& matrix);
 /// The given rows, in the given order.
 Csr select_rows(const Csr& matrix, std::span<const size_t> rows);
 
-/// All rows or, of more than `size`, at least so many and less than twice, evenly spread: a file
-/// may be sorted.
+/// All of [0, rows) or, of more than `size`, at least so many and less than twice, evenly spread: a
+/// file may be sorted.
+std::vector<size_t> sampled_rows(size_t rows, size_t size);
 Csr sample_rows(const Csr& matrix, size_t size);
 
 /// Rows for columns; the entries of a row rise.

@@ -36,6 +36,7 @@ struct WordPieceConfig {
   struct Added {
     AddedToken token;
     bool normalized = false;  // looked for in the normalised text, not in the raw one
+    bool special = true;      // no word: left out of texts that are put together again
   };
 
   BertTextOptions text;
@@ -57,6 +58,9 @@ WordPieceConfig read_wordpiece(const std::string& path, const BertTextOptions& t
 WordPieceConfig parse_tokenizer_json(std::string_view json, const std::string& name);
 WordPieceConfig parse_vocabulary(std::string_view lines, const std::string& name,
                                  const BertTextOptions& text);
+
+/// The text of a tokenizer.json that says the same as `config`.
+std::string tokenizer_json(const WordPieceConfig& config);
 
 class WordPiece {
  public:

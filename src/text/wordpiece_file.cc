@@ -1,10 +1,13 @@
 // Reading WordPiece vocabularies. What a tokenizer.json asks for and we cannot do is refused, never
 // skipped: ids that are a little wrong would ruin a model without a word.
+#include <fmt/format.h>
+
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/errors.h"
 #include "base/mapped_file.h"
+#include "data/io/utf8.h"
 #include "text/wordpiece.h"
 
 namespace elias {
@@ -85,7 +88,8 @@ void read_added_tokens(const Json& tokens, Vocabulary& vocabulary, WordPieceConf
     added.token.single_word = entry.value("single_word", false);
     added.token.lstrip = entry.value("lstrip", false);
     added.token.rstrip = entry.value("rstrip", false);
-    added.normalized = entry.value("normalized", !entry.value("special", false));
+    added.special = entry.value("special", false);
+    added.normalized = entry.value("normalized", !added.special);
     config.added.push_back(added);
   }
 }
@@ -163,10 +167,11 @@ WordPieceConfig parse_vocabulary(std::string_view lines, const std::string& name
                                  const BertTextOptions& text) {
   WordPieceConfig config;
   config.text = text;
-  while (!lines.empty()) {
+  for (uint64_t line = 1; !lines.empty(); ++line) {
     const size_t end = std::min(lines.find('\n'), lines.size());
     std::string_view token = lines.substr(0, end);
     if (token.ends_with('\r')) token.remove_suffix(1);
+    require_utf8(token, fmt::format("{}:{}", name, line));
     config.tokens.add(token);
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
@@ -174,7 +179,7 @@ WordPieceConfig parse_vocabulary(std::string_view lines, const std::string& name
   // A vocabulary says nothing of its special tokens, so they go by BERT's names.
   for (const std::string token : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}) {
     const auto id = find_token(config.tokens, token);
-    if (id) config.added.push_back({{token, *id}, false});
+    if (id) config.added.push_back({.token = {token, *id}});
     if (!id && token != "[PAD]" && token != "[MASK]") {
       throw InputError("{}: the vocabulary lacks {}: add it, or give the model's tokenizer.json",
                        name, shown(token));

@@ -144,6 +144,8 @@ TEST(Vocabulary, FaultsAreNamed) {
   EXPECT_THAT(complaint_of("[UNK]\n[SEP]\n"), HasSubstr("lacks '[CLS]'"));
   EXPECT_THAT(complaint_of(""), HasSubstr("lacks"));
   EXPECT_THAT(complaint_of("[UNK]\n[CLS]\n[SEP]\na\na\n"), HasSubstr("'a' has two ids, 3 and 4"));
+  EXPECT_THAT(complaint_of("[UNK]\n[CLS]\n[SEP]\n\xE9\n"),
+              HasSubstr("v.txt:4: byte 0xe9 at position 1 of the text is not UTF-8"));
 }
 
 }  // namespace

@@ -221,8 +221,7 @@ void SafetensorsFile::check_layout(size_t data_size) const {
 const StoredTensor& SafetensorsFile::tensor(const std::string& name) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) {
-    throw InputError("{}: has no tensor {}: it is not the file that is needed here", name_,
-                     shown(name));
+    throw InputError("{}: has no tensor {}: it is not the file that is needed here", name_, name);
   }
   return found->second;
 }

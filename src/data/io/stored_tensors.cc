@@ -1,5 +1,9 @@
 #include "data/io/stored_tensors.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
 #include <span>
 #include <vector>
 
@@ -57,10 +61,34 @@ ConstTensorView checked_view(const SafetensorsFile& file, const std::string& nam
   if (!fits) {
     throw InputError(
         "{}: tensor {} is {} {}, but must be {}: it is not the file that is needed here",
-        file.name(), shown(name), name_of(view.dtype()), view.shape().text(),
-        wanted_text(dtype, shape));
+        file.name(), name, name_of(view.dtype()), view.shape().text(), wanted_text(dtype, shape));
   }
   return view;
+}
+
+// A number of 16 bits: sign, 5 of exponent, 10 of fraction.
+float half_to_float(uint16_t half) {
+  const uint32_t sign = static_cast<uint32_t>(half & 0x8000U) << 16;
+  const uint32_t exponent = (half >> 10) & 0x1FU, fraction = half & 0x3FFU;
+  if (exponent == 0) {  // zero, or below the normal numbers
+    return std::bit_cast<float>(sign | 0x3F800000U) * static_cast<float>(fraction) * 0x1p-24F;
+  }
+  const uint32_t wide = exponent == 0x1F ? 0xFF : exponent + 112;
+  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
+}
+
+template <typename T, typename ToFloat>
+void convert(const StoredTensor& tensor, std::span<float> values, const ToFloat& to_float_of) {
+  const auto* from = reinterpret_cast<const T*>(tensor.bytes.data());
+  std::transform(from, from + values.size(), values.begin(), to_float_of);
+}
+
+std::vector<uint64_t> sizes_of(const Shape& shape) {
+  std::vector<uint64_t> sizes(static_cast<size_t>(shape.rank()));
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    sizes[static_cast<size_t>(axis)] = static_cast<uint64_t>(shape[axis]);
+  }
+  return sizes;
 }
 
 }  // namespace
@@ -80,8 +108,8 @@ ConstTensorView view_of(const SafetensorsFile& file, const std::string& name) {
   const StoredTensor& tensor = file.tensor(name);
   const Shape shape = shape_of(tensor);
   if (shape.rank() == 0) {
-    throw InputError("{}: tensor {} has {} dimensions, but must have 1 to {}", file.name(),
-                     shown(name), tensor.shape.size(), Shape::kMaxRank);
+    throw InputError("{}: tensor {} has {} dimensions, but must have 1 to {}", file.name(), name,
+                     tensor.shape.size(), Shape::kMaxRank);
   }
   switch (tensor.type) {
     case StoredType::kF32:
@@ -92,7 +120,7 @@ ConstTensorView view_of(const SafetensorsFile& file, const std::string& name) {
       return {reinterpret_cast<const int32_t*>(tensor.bytes.data()), shape};
     default:
       throw InputError("{}: tensor {} is of type {}, but must be F32, BF16 or I32", file.name(),
-                       shown(name), stored_type_name(tensor.type));
+                       name, stored_type_name(tensor.type));
   }
 }
 
@@ -107,6 +135,33 @@ ConstTensorView view_of(const SafetensorsFile& file, const std::string& name, DT
   sizes.reserve(shape.rank());
   for (int axis = 0; axis < shape.rank(); ++axis) sizes.push_back(shape[axis]);
   return checked_view(file, name, dtype, sizes);
+}
+
+void require_floats(const SafetensorsFile& file, const std::string& name, const Shape& shape) {
+  const StoredTensor& tensor = file.tensor(name);
+  if (tensor.shape != sizes_of(shape)) {
+    throw InputError("{}: tensor {} is [{}], but must be {}: it does not fit its config.json",
+                     file.name(), name, fmt::join(tensor.shape, ", "), shape.text());
+  }
+  if (tensor.type == StoredType::kF32 || tensor.type == StoredType::kBf16 ||
+      tensor.type == StoredType::kF16) {
+    return;
+  }
+  throw InputError("{}: tensor {} is of type {}, but must be F32, F16 or BF16", file.name(), name,
+                   stored_type_name(tensor.type));
+}
+
+void copy_floats(const SafetensorsFile& file, const std::string& name, TensorView to) {
+  require_floats(file, name, to.shape());
+  const StoredTensor& tensor = file.tensor(name);
+  const auto values = to.span<float>();
+  if (tensor.type == StoredType::kF32) {
+    convert<float>(tensor, values, [](float value) { return value; });
+  } else if (tensor.type == StoredType::kBf16) {
+    convert<BFloat16>(tensor, values, [](BFloat16 value) { return to_float(value); });
+  } else {
+    convert<uint16_t>(tensor, values, half_to_float);
+  }
 }
 
 }  // namespace elias

@@ -22,4 +22,11 @@ ConstTensorView view_of(const SafetensorsFile& file, const std::string& name, DT
 ConstTensorView view_of(const SafetensorsFile& file, const std::string& name, DType dtype,
                         Shape shape);
 
+/// Throws InputError, naming file and tensor, if there is none of that shape, and of F32, F16 or
+/// BF16.
+void require_floats(const SafetensorsFile& file, const std::string& name, const Shape& shape);
+
+/// Copies the tensor `name` to float32 memory of its shape. The same errors.
+void copy_floats(const SafetensorsFile& file, const std::string& name, TensorView to);
+
 }  // namespace elias

@@ -3,7 +3,8 @@
 
 #include <utility>
 
-#include "ops/rows/dropout.h"
+#include "encoder/affine.h"
+#include "ops/room.h"
 #include "ops/rows/layer_norm.h"
 #include "ops/rows/relu.h"
 
@@ -12,14 +13,6 @@ namespace {
 
 // Keeps the norm of a point without features, all zeros, finite.
 constexpr float kLayerNormEpsilon = 1e-5F;
-
-// The first rows of a tensor that is made anew only if it has too few of them.
-TensorView room(Tensor& tensor, Shape shape) {
-  const bool fits =
-      tensor && tensor.shape()[0] >= shape[0] && tensor.shape().with(0, shape[0]) == shape;
-  if (!fits) tensor = Tensor(shape, DType::kFloat32);
-  return tensor.view().slice(0, shape[0]);
-}
 
 // sum = a + b; sum may be a. All contiguous.
 void add(const Context& context, ConstTensorView a, ConstTensorView b, TensorView sum) {
@@ -39,11 +32,11 @@ void add(const Context& context, ConstTensorView a, ConstTensorView b, TensorVie
 class BagPass {
  public:
   BagPass(const Context& context, const BagWeights<ConstTensorView>& weights, int64_t points,
-          const std::optional<BagNoise>& noise, BagActivations& kept)
+          const std::optional<PhiNoise>& noise, BagActivations& kept)
       : context_(context),
         weights_(weights),
         matrix_{points, weights.table.width()},
-        noise_(noise && noise->dropout > 0 ? &*noise : nullptr),
+        noise_(noise),
         kept_(kept) {
     kept.layers_.resize(1 + weights.layers.size());
   }
@@ -52,7 +45,7 @@ class BagPass {
     ELIAS_ASSERT(packed.layers.size() == weights_.layers.size());
     const TensorView sum = room(kept_.layers_[0].normed_input, matrix_);
     embedding_bag(context_, bags, weights_.table, sum);
-    TensorView h = activate(sum, weights_.gain, weights_.shift, kept_.layers_[0]);
+    TensorView h = activate_bag(sum);
     for (size_t i = 0; i < weights_.layers.size(); ++i) {
       const BagLayer<ConstTensorView>& layer = weights_.layers[i];
       BagActivations::Layer& kept = kept_.layers_[i + 1];
@@ -63,27 +56,50 @@ class BagPass {
       add(context_, h, activated, output);
       h = output;
     }
-    if (noise_ != nullptr) {
-      const TensorView dropped = room(kept_.dropped_, matrix_);
-      dropout(context_, h, noise_->dropout, dropout_key(), dropped);
-      h = dropped;
-    }
-    kept_.phi_ = h;
+    kept_.phi_ = kept_.end_.forward(context_, h, noise_, weights_.form.unit);
   }
 
   RowGradient backward(const Bags& bags, Precision precision, TensorView dphi,
                        const BagWeights<TensorView>& gradients) {
     ELIAS_ASSERT(kept_.phi_.shape() == matrix_ && dphi.shape() == matrix_);
     ELIAS_ASSERT(gradients.layers.size() == weights_.layers.size());
-    if (noise_ != nullptr) dropout(context_, dphi, noise_->dropout, dropout_key(), dphi);
+    kept_.end_.backward(context_, noise_, weights_.form.unit, dphi);
     for (size_t i = weights_.layers.size(); i-- > 0;) {
       residual_backward(i, precision, dphi, gradients.layers[i]);
     }
-    activate_backward(dphi, weights_.gain, kept_.layers_[0], dphi, gradients.gain, gradients.shift);
+    activate_bag_backward(dphi, gradients);
     return embedding_bag_backward(context_, bags, dphi, weights_.table.shape()[0]);
   }
 
  private:
+  // What the form makes of the sum of embeddings, in the first layer's room.
+  TensorView activate_bag(ConstTensorView sum) {
+    const BagForm& form = weights_.form;
+    BagActivations::Layer& kept = kept_.layers_[0];
+    const TensorView y = room(kept.activated, matrix_);
+    if (form.layer_norm) {
+      layer_norm(context_, sum, weights_.gain, weights_.shift, kLayerNormEpsilon, y, saved(kept));
+    } else {
+      affine(context_, sum, weights_.gain, weights_.shift, y);
+    }
+    if (form.relu) relu(context_, y, y);
+    return y;
+  }
+
+  // dh becomes that of the sum.
+  void activate_bag_backward(TensorView dh, const BagWeights<TensorView>& gradients) {
+    const BagForm& form = weights_.form;
+    BagActivations::Layer& kept = kept_.layers_[0];
+    const TensorView sum = room(kept.normed_input, matrix_);
+    if (form.relu) relu_backward(context_, dh, room(kept.activated, matrix_), dh);
+    if (form.layer_norm) {
+      layer_norm_backward(context_, dh, sum, weights_.gain, saved(kept), dh, gradients.gain,
+                          gradients.shift);
+    } else {
+      affine_backward(context_, sum, weights_.gain, dh, gradients.gain, gradients.shift);
+    }
+  }
+
   // ReLU(LayerNorm(x)), in the layer's room.
   TensorView activate(ConstTensorView x, ConstTensorView gain, ConstTensorView shift,
                       BagActivations::Layer& kept) {
@@ -123,14 +139,10 @@ class BagPass {
     return {room(kept.mean, {matrix_[0]}), room(kept.inverse_deviation, {matrix_[0]})};
   }
 
-  DropoutKey dropout_key() const {
-    return {.seed = noise_->seed, .stream = bag_dropout_stream(noise_->step)};
-  }
-
   const Context& context_;
   const BagWeights<ConstTensorView>& weights_;
-  Shape matrix_;           // [N, D]
-  const BagNoise* noise_;  // null: no dropout
+  Shape matrix_;  // [N, D]
+  const std::optional<PhiNoise>& noise_;
   BagActivations& kept_;
 };
 
@@ -144,14 +156,14 @@ PackedBag pack_bag(const Context& context, const BagWeights<ConstTensorView>& we
 }
 
 void encode_bags(const Context& context, const BagWeights<ConstTensorView>& weights,
-                 const PackedBag& packed, const Bags& bags, const std::optional<BagNoise>& noise,
+                 const PackedBag& packed, const Bags& bags, const std::optional<PhiNoise>& noise,
                  BagActivations& activations) {
   BagPass(context, weights, bags.offsets.width() - 1, noise, activations).forward(bags, packed);
 }
 
 RowGradient encode_bags_backward(const Context& context, const BagWeights<ConstTensorView>& weights,
                                  Precision precision, const Bags& bags,
-                                 const std::optional<BagNoise>& noise, TensorView dphi,
+                                 const std::optional<PhiNoise>& noise, TensorView dphi,
                                  BagActivations& activations,
                                  const BagWeights<TensorView>& gradients) {
   return BagPass(context, weights, bags.offsets.width() - 1, noise, activations)

@@ -4,15 +4,19 @@
 //   for each further layer: h = h + ReLU(LayerNorm(h W' + b))
 //   phi = Dropout(h)
 //
+// An embedding classifier (GLaS, section 3.1) has another form of it: gain * sum + shift in the
+// place of the layer norm, maybe without ReLU, and phi of unit length.
+//
 // In training each feature is first left out with the rate of word dropout (the others keep their
-// weights: layer norm takes the scale out). Weights are views, so that training, a memory-mapped
-// model and averages all run through the same code.
+// weights: a layer norm takes the scale out; without one, gain and shift learn it). Weights are
+// views, so that training, a memory-mapped model and averages all run through the same code.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "encoder/phi.h"
 #include "ops/context.h"
 #include "ops/lookup/embedding_bag.h"
 #include "ops/lookup/row_gradient.h"
@@ -30,6 +34,14 @@ struct BagLayer {
   View shift;    // [D]
 };
 
+/// What becomes of the sum of a point's embeddings. Residual layers have one form.
+struct BagForm {
+  bool layer_norm = true;  // else gain and shift alone
+  bool relu = true;        // else the sum stays linear
+  bool unit = false;       // phi has unit length, or is 0
+  bool operator==(const BagForm&) const = default;
+};
+
 /// The weights, or the gradients of all but the table.
 template <typename View>
 struct BagWeights {
@@ -37,17 +49,8 @@ struct BagWeights {
   View gain;   // [D], of the layer norm
   View shift;  // [D]
   std::vector<BagLayer<View>> layers;
+  BagForm form{};  // not used in gradients
 };
-
-/// What training adds: rates and where random numbers come from.
-struct BagNoise {
-  float dropout = 0;  // of phi, 0 <= rate < 1
-  uint64_t seed = 0;
-  uint64_t step = 0;  // below 2^56; every step drops others
-};
-
-/// The stream of random numbers that decides what dropout leaves of phi in a step.
-constexpr uint64_t bag_dropout_stream(uint64_t step) { return (uint64_t{1} << 56) + step; }
 
 /// The weights of the residual layers as products read them. Made once for weights that stay as
 /// they are, and anew after every step of training.
@@ -73,14 +76,14 @@ class BagActivations {
     Tensor normed_input, mean, inverse_deviation, activated, output;
   };
   std::vector<Layer> layers_;  // the bag, then the residual layers
-  Tensor dropped_;             // phi, if there is dropout
+  PhiEnd end_;
   ConstTensorView phi_;
   Tensor layer_gradient_, input_gradient_;
 };
 
 /// Without noise: as in prediction. `packed` is of the same weights.
 void encode_bags(const Context& context, const BagWeights<ConstTensorView>& weights,
-                 const PackedBag& packed, const Bags& bags, const std::optional<BagNoise>& noise,
+                 const PackedBag& packed, const Bags& bags, const std::optional<PhiNoise>& noise,
                  BagActivations& activations);
 
 /// From dphi [N, D], contiguous (it is overwritten, and must live as long as the result) the
@@ -88,7 +91,7 @@ void encode_bags(const Context& context, const BagWeights<ConstTensorView>& weig
 /// had it.
 RowGradient encode_bags_backward(const Context& context, const BagWeights<ConstTensorView>& weights,
                                  Precision precision, const Bags& bags,
-                                 const std::optional<BagNoise>& noise, TensorView dphi,
+                                 const std::optional<PhiNoise>& noise, TensorView dphi,
                                  BagActivations& activations,
                                  const BagWeights<TensorView>& gradients);
 

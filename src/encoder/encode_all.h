@@ -4,17 +4,16 @@
 #include <cstddef>
 #include <functional>
 
-#include "data/csr.h"
-#include "encoder/bag.h"
+#include "encoder/encoder.h"
+#include "encoder/points.h"
 #include "ops/context.h"
 #include "ops/tensor.h"
 
 namespace elias {
 
-/// Calls use(begin, phi) for one piece of the rows of `features` [N x V] after the other: phi [n,
-/// D] of the rows from `begin` on, valid during the call.
-void encode_all(const Context& context, const BagWeights<ConstTensorView>& weights,
-                const Csr& features,
+/// Calls use(begin, phi) for one piece of the points after the other: phi [n, D] of those from
+/// `begin` on, valid during the call.
+void encode_all(const Context& context, const EncoderWeights& weights, const PointsView& points,
                 const std::function<void(size_t begin, ConstTensorView phi)>& use);
 
 }  // namespace elias

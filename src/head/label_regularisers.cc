@@ -6,35 +6,22 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "head/directions.h"
 #include "head/label_similarity.h"
 #include "ops/product/linear.h"
-#include "ops/rows/unit_rows.h"
+#include "ops/rows/row_access.h"
 
 namespace elias {
 namespace {
 
-constexpr size_t kRowsAChunk = 16;
-
 // Losses are small differences of large numbers of terms: no product of them is rounded.
 constexpr Precision kPrecision = Precision::kFloat32;
-
-std::span<float> row_of(TensorView matrix, size_t row) {
-  return {matrix.data<float>() + static_cast<int64_t>(row) * matrix.stride(),
-          static_cast<size_t>(matrix.width())};
-}
-
-std::span<const float> row_of(ConstTensorView matrix, size_t row) {
-  return {matrix.data<float>() + static_cast<int64_t>(row) * matrix.stride(),
-          static_cast<size_t>(matrix.width())};
-}
 
 /// The sum of loss(row) over all rows, the same at any number of threads.
 template <typename Loss>
 double sum_over_rows(ThreadPool& pool, size_t rows, const Loss& loss) {
   std::vector<double> losses(rows);
-  pool.for_chunks(rows, kRowsAChunk, [&](size_t, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) losses[i] = loss(i);
-  });
+  for_rows(pool, rows, [&](size_t i) { losses[i] = loss(i); });
   return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
@@ -68,49 +55,6 @@ double laplacian_row(size_t i, std::span<const float> u, std::span<const double>
   }
   g[i] = static_cast<float>(shared);
   return loss;
-}
-
-void scale(ThreadPool& pool, float factor, TensorView matrix) {
-  pool.for_chunks(static_cast<size_t>(matrix.rows()), kRowsAChunk,
-                  [&](size_t, size_t begin, size_t end) {
-                    for (size_t i = begin; i < end; ++i) {
-                      for (float& value : row_of(matrix, i)) value *= factor;
-                    }
-                  });
-}
-
-/// Rows with their lengths taken apart.
-struct Directions {
-  Directions(const Context& context, Tensor rows)
-      : unit(std::move(rows)), lengths({ConstTensorView(unit).rows()}, DType::kFloat32) {
-    unit_rows(context, unit, unit, lengths);
-  }
-  void backward(const Context& context, ConstTensorView dunit, TensorView drows) const {
-    unit_rows_backward(context, dunit, unit, lengths, drows);
-  }
-
-  Tensor unit, lengths;
-};
-
-Tensor gathered(ThreadPool& pool, ConstTensorView w, std::span<const int32_t> labels) {
-  Tensor rows({static_cast<int64_t>(labels.size()), w.width()}, DType::kFloat32);
-  pool.for_chunks(labels.size(), kRowsAChunk, [&](size_t, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      std::ranges::copy(row_of(w, static_cast<size_t>(labels[i])),
-                        row_of(TensorView(rows), i).begin());
-    }
-  });
-  return rows;
-}
-
-void add(ThreadPool& pool, ConstTensorView from, TensorView to) {
-  pool.for_chunks(static_cast<size_t>(from.rows()), kRowsAChunk,
-                  [&](size_t, size_t begin, size_t end) {
-                    for (size_t i = begin; i < end; ++i) {
-                      const std::span<const float> row = row_of(from, i);
-                      for (size_t d = 0; d < row.size(); ++d) row_of(to, i)[d] += row[d];
-                    }
-                  });
 }
 
 }  // namespace
@@ -168,9 +112,9 @@ double add_gravity(const Context& context, float weight, ConstTensorView phi, Co
 double regularise_directions(const Context& context, Regulariser kind, float weight,
                              ConstTensorView phi, ConstTensorView w, const Csr& similarity,
                              std::span<const int32_t> labels, TensorView dphi, TensorView drows) {
-  ELIAS_ASSERT(kind != Regulariser::kNone);
+  ELIAS_ASSERT(kind != Regulariser::kNone && kind != Regulariser::kAuto);
   const auto R = static_cast<int64_t>(labels.size());
-  const Directions rows(context, gathered(context.pool(), w, labels));
+  const Directions rows(context, gathered_rows(context.pool(), w, labels));
   Tensor dv({R, w.width()}, DType::kFloat32);
   double loss = 0;
   if (kind == Regulariser::kGravity) {
@@ -190,17 +134,6 @@ double regularise_directions(const Context& context, Regulariser kind, float wei
   }
   rows.backward(context, dv, drows);
   return loss;
-}
-
-void add_rows(ThreadPool& pool, std::span<const int32_t> labels, ConstTensorView drows,
-              TensorView gradient) {
-  pool.for_chunks(labels.size(), kRowsAChunk, [&](size_t, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      const std::span<const float> from = row_of(drows, i);
-      const std::span<float> to = row_of(gradient, static_cast<size_t>(labels[i]));
-      for (size_t d = 0; d < from.size(); ++d) to[d] += from[d];
-    }
-  });
 }
 
 }  // namespace elias

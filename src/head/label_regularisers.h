@@ -1,7 +1,8 @@
 // What keeps label embeddings from learning training points by heart (GLaS, section 3.2).
 //
-// Of R labels, those that a batch has drawn, with embeddings V [R, D] of unit length, G = V V', and
-// U [R, R] how alike they are (head/label_similarity.h); sums go over pairs of different labels:
+// Of R labels, those that a batch's points have or drew, with embeddings V [R, D] of unit length, G
+// = V V', and U [R, R] how alike they are (head/label_similarity.h); sums go over pairs of
+// different labels:
 //
 //   glas        sum (G - U)^2 / R^2            labels that share points lie near each other, others
 //                                              do not (eq. 3)
@@ -25,9 +26,10 @@
 
 namespace elias {
 
-enum class Regulariser : uint8_t { kNone, kGlas, kSpreadout, kLaplacian, kGravity };
-inline constexpr std::array<std::string_view, 5> kRegulariserNames = {"none", "glas", "spreadout",
-                                                                      "laplacian", "gravity"};
+/// kAuto stands for one that is still to be chosen.
+enum class Regulariser : uint8_t { kNone, kGlas, kSpreadout, kLaplacian, kGravity, kAuto };
+inline constexpr std::array<std::string_view, 6> kRegulariserNames = {
+    "none", "glas", "spreadout", "laplacian", "gravity", "auto"};
 
 /// True of those that ask how alike labels are.
 constexpr bool needs_similarity(Regulariser kind) {
@@ -49,9 +51,5 @@ double add_gravity(const Context& context, float weight, ConstTensorView phi, Co
 double regularise_directions(const Context& context, Regulariser kind, float weight,
                              ConstTensorView phi, ConstTensorView w, const Csr& similarity,
                              std::span<const int32_t> labels, TensorView dphi, TensorView drows);
-
-/// gradient [L, D] of all rows += drows of the labels [R].
-void add_rows(ThreadPool& pool, std::span<const int32_t> labels, ConstTensorView drows,
-              TensorView gradient);
 
 }  // namespace elias

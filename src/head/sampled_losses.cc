@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -33,12 +34,17 @@ void find_rivals(const DrawnLabels& drawn, const CsrRow& own, Places& rivals) {
   }
 }
 
-// The `count` rivals with the highest scores; among equals the first.
+// The `count` rivals with the highest scores; among equals the first. A NaN counts as the highest,
+// so that it shows in the loss.
 void keep_strongest(std::span<const float> scores, size_t count, Places& rivals) {
   if (rivals.size() <= count) return;
+  const auto rank = [&](uint32_t place) {
+    return std::isnan(scores[place]) ? std::numeric_limits<float>::infinity() : scores[place];
+  };
   std::nth_element(rivals.begin(), rivals.begin() + static_cast<ptrdiff_t>(count), rivals.end(),
                    [&](uint32_t a, uint32_t b) {
-                     return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+                     const float x = rank(a), y = rank(b);
+                     return x != y ? x > y : a < b;
                    });
   rivals.resize(count);
   std::ranges::sort(rivals);  // sums are taken in one order
@@ -53,7 +59,7 @@ double margin_loss(const SampledLossOptions& options, size_t own, std::span<cons
   double loss = 0;
   for (const uint32_t rival : room.rivals) {
     const double over = double{scores[rival]} - bar;
-    if (!(over > 0)) continue;
+    if (over <= 0) continue;  // not of a NaN, which must show
     loss += over;
     room.gradients[rival] += options.weight;
     room.gradients[own] -= options.weight;
@@ -63,18 +69,17 @@ double margin_loss(const SampledLossOptions& options, size_t own, std::span<cons
 
 double softmax_loss(const SampledLossOptions& options, size_t own, std::span<const float> scores,
                     Room& room) {
-  const double a = options.scale;
   double highest = scores[own];
   for (const uint32_t rival : room.rivals) highest = std::max(highest, double{scores[rival]});
-  const auto power = [&](size_t place) { return std::exp(a * (double{scores[place]} - highest)); };
+  const auto power = [&](size_t place) { return std::exp(double{scores[place]} - highest); };
   double against = 0;
   for (const uint32_t rival : room.rivals) against += power(rival);
-  const double sum = power(own) + against, factor = double{options.weight} * a / sum;
+  const double sum = power(own) + against, factor = double{options.weight} / sum;
   for (const uint32_t rival : room.rivals) {
     room.gradients[rival] += static_cast<float>(factor * power(rival));
   }
   room.gradients[own] -= static_cast<float>(factor * against);
-  return std::log(sum) + a * (highest - double{scores[own]});
+  return std::log(sum) + highest - double{scores[own]};
 }
 
 double point_loss(const SampledLossOptions& options, const DrawnLabels& drawn, const CsrRow& labels,

@@ -6,13 +6,10 @@
 //
 //   margin    sum max(0, s' - s + c)           (eq. 1), of all s' or of the largest ones alone
 //                                              (stochastic negative mining)
-//   softmax   log(1 + sum exp(a (s' - s)))     with a scale a: scores of unit vectors are in [-1,
-//   1]
+//   softmax   log(1 + sum exp(s' - s))
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "index/shortlists.h"
@@ -22,13 +19,11 @@
 namespace elias {
 
 enum class SampledLoss : uint8_t { kMargin, kSoftmax };
-inline constexpr std::array<std::string_view, 2> kSampledLossNames = {"margin", "softmax"};
 
 struct SampledLossOptions {
   SampledLoss kind = SampledLoss::kMargin;
   float margin = 0.5F;  // c
   int64_t mined = 0;    // labels that count against a point; 0: all
-  float scale = 10;     // a
   float weight = 1;     // of a point's loss in the gradients
 };
 

@@ -3,10 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "tests/data/sparse.h"
+#include "tests/head/sampled_losses_reference.h"
 #include "tests/ops/backends.h"
 #include "tests/ops/numbers.h"
 
@@ -14,41 +12,6 @@ namespace elias {
 namespace {
 
 using testing::ElementsAre;
-
-bool is_own(const CsrRow& row, int32_t label) {
-  for (size_t i = 0; i < row.size(); ++i) {
-    if (row.columns[i] == static_cast<uint32_t>(label)) return row.values[i] > 0;
-  }
-  return false;
-}
-
-// The loss by its definition, in double precision.
-double loss_of(const SampledLossOptions& options, const BatchLabels& labels,
-               const DrawnLabels& drawn, const std::vector<double>& scores) {
-  const size_t R = drawn.labels.size();
-  double sum = 0;
-  for (size_t i = 0; i < drawn.own.size(); ++i) {
-    if (drawn.own[i] == DrawnLabels::kNone) continue;
-    const double own = scores[i * R + static_cast<size_t>(drawn.own[i])];
-    std::vector<double> against;
-    for (size_t r = 0; r < R; ++r) {
-      if (!is_own(labels.row(i), drawn.labels[r])) against.push_back(scores[i * R + r]);
-    }
-    std::ranges::sort(against, std::greater<>());
-    if (options.mined > 0 && against.size() > static_cast<size_t>(options.mined)) {
-      against.resize(static_cast<size_t>(options.mined));
-    }
-    double powers = 1;
-    for (const double score : against) {
-      if (options.kind == SampledLoss::kMargin) {
-        sum += std::max(0.0, score - own + double{options.margin});
-      }
-      powers += std::exp(double{options.scale} * (score - own));
-    }
-    if (options.kind == SampledLoss::kSoftmax) sum += std::log(powers);
-  }
-  return sum;
-}
 
 struct Batch {
   explicit Batch(uint64_t seed) : matrix(random_csr(40, 30, 4, 4, seed)), points(37) {
@@ -71,15 +34,18 @@ TEST(SampledLosses, AgreeWithTheirDefinitionAndFiniteDifferences) {
   for (const SampledLoss kind : {SampledLoss::kMargin, SampledLoss::kSoftmax}) {
     for (const int64_t mined : {0, 3}) {
       const SampledLossOptions options{
-          .kind = kind, .margin = 0.4F, .mined = mined, .scale = 3, .weight = 0.5F};
+          .kind = kind, .margin = 0.4F, .mined = mined, .weight = 0.5F};
       Tensor scores = random_floats({N, R}, 5);
       const std::vector<double> before = values_of<double>(scores);
       const double loss = sampled_losses(context, options, batch.labels(), drawn, scores);
-      const double wanted = loss_of(options, batch.labels(), drawn, before);
+      const double wanted = reference::sampled_losses(options, batch.labels(), drawn, before);
       EXPECT_GT(wanted, 1);
       EXPECT_NEAR(loss, wanted, 1e-5 * wanted);
-      expect_gradient([&](const auto& x) { return loss_of(options, batch.labels(), drawn, x) / 2; },
-                      before, values_of<double>(scores), 1e-6, 1e-5);
+      expect_gradient(
+          [&](const auto& x) {
+            return reference::sampled_losses(options, batch.labels(), drawn, x) / 2;
+          },
+          before, values_of<double>(scores), 1e-6, 1e-5);
     }
   }
 }

@@ -10,15 +10,19 @@
 #include "base/errors.h"
 #include "base/hash.h"
 #include "base/readable.h"
+#include "model/config_values.h"
 #include "model/model_folder.h"
 
 namespace elias {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using config_values::named;
+using config_values::real;
+using config_values::whole;
 
 constexpr std::string_view kFormat = "elias-model";
-constexpr int kNewest = 2;
+constexpr int kNewest = 4;
 constexpr std::string_view kField = "\"checksum\": \"";
 constexpr size_t kDigits = 16;
 constexpr std::array<std::string_view, 3> kNamings = {"ids", "names", "file"};
@@ -37,36 +41,6 @@ std::string checksum_of(std::string text, size_t digits) {
   return fmt::format("{:016x}", hash_bytes(text));
 }
 
-// A number that is not whole, or too large, would be converted in silence.
-int64_t whole(const Json& json, const char* key, const std::string& path) {
-  const Json& value = json.at(key);
-  const bool fits =
-      value.is_number_integer() &&
-      !(value.is_number_unsigned() && value.get<uint64_t>() > std::numeric_limits<int64_t>::max());
-  if (fits) return value.get<int64_t>();
-  throw InputError("{}: \"{}\" is {}, not a whole number: copy the model again", path, key,
-                   shown(value.dump()));
-}
-
-double real(const Json& json, const char* key, const std::string& path) {
-  const Json& value = json.at(key);
-  const double number = value.is_number() ? value.get<double>() : NAN;
-  if (std::abs(number) <= double{std::numeric_limits<float>::max()}) return number;
-  throw InputError("{}: \"{}\" is {}, not a number: copy the model again", path, key,
-                   shown(value.dump()));
-}
-
-/// The value of an enumeration by its name.
-template <typename Enum, size_t N>
-Enum named(const Json& json, const char* key, const std::array<std::string_view, N>& names,
-           const std::string& path) {
-  const auto name = json.at(key).get<std::string>();
-  const auto* const found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<Enum>(found - names.begin());
-  throw InputError("{}: \"{}\" is {}, which is not known here: update elias", path, key,
-                   shown(name));
-}
-
 RankerConfig ranker_from(const Json& json, const std::string& path) {
   return {.input = {.parts = named<RankerParts>(json, "input", kRankerPartsNames, path),
                     .most_words = whole(json, "words", path)},
@@ -81,6 +55,21 @@ Json to_json(const RankerConfig& ranker) {
           {"top", ranker.top},
           {"loss", kRankerLossNames[static_cast<size_t>(ranker.loss)]},
           {"mix", kMixNames[static_cast<size_t>(ranker.mix)]}};
+}
+
+constexpr std::array<std::string_view, 2> kNormalisations = {"layer", "weight"};
+constexpr std::array<std::string_view, 2> kActivations = {"linear", "relu"};
+
+BagForm encoder_from(const Json& json, const std::string& path) {
+  return {.layer_norm = named<int>(json, "normalisation", kNormalisations, path) == 0,
+          .relu = named<int>(json, "activation", kActivations, path) == 1,
+          .unit = json.at("unit").get<bool>()};
+}
+
+Json to_json(const BagForm& form) {
+  return {{"normalisation", kNormalisations[form.layer_norm ? 0 : 1]},
+          {"activation", kActivations[form.relu ? 1 : 0]},
+          {"unit", form.unit}};
 }
 
 Thresholds thresholds_from(const Json& json, const std::string& path) {
@@ -108,6 +97,10 @@ Json to_json(const Thresholds& thresholds) {
 
 /// The lowest version whose programs read it.
 int version_of(const ModelConfig& config) {
+  if (config.transformer) return 4;
+  if (config.method == "glas" || !(config.encoder == BagForm()) || !config.neighbours.empty()) {
+    return 3;
+  }
   const bool own_thresholds = config.thresholds && config.thresholds->own > 0;
   return config.is_ensemble() || own_thresholds ? 2 : 1;
 }
@@ -148,6 +141,45 @@ Json to_json(const SearchSettings& search) {
           {"beam", search.beam},
           {"shortlist", search.shortlist},
           {"gamma", shortest(search.gamma)}};
+}
+
+NeighbourConfig neighbours_from(const Json& json, const std::string& path) {
+  const NeighbourConfig config{.links = whole(json, "links", path), .ef = whole(json, "ef", path)};
+  constexpr int64_t kMostLinks = 1 << 16, kMostKept = std::numeric_limits<int32_t>::max();
+  if (config.links < 2 || config.links > kMostLinks || config.ef < 1 || config.ef > kMostKept) {
+    throw InputError("{}: neighbours with {} links and ef {} cannot be: copy the model again", path,
+                     config.links, config.ef);
+  }
+  return config;
+}
+
+Json to_json(const NeighbourConfig& neighbours) {
+  return {{"links", neighbours.links}, {"ef", neighbours.ef}};
+}
+
+void read_neighbours(const Json& json, const std::string& path, ModelConfig& config) {
+  if (!json.contains("neighbours")) return;
+  const Json& all = json.at("neighbours");
+  const size_t members = config.search.size();
+  if (config.has_index() || (config.is_ensemble() && all.size() != members)) {
+    throw InputError("{}: has neighbours for {} of {} members: copy the model again", path,
+                     config.has_index() ? 0 : all.size(), members);
+  }
+  config.neighbours.resize(members);
+  for (size_t m = 0; m < members; ++m) {
+    config.neighbours[m] = neighbours_from(config.is_ensemble() ? all.at(m) : all, path);
+    config.search[m].ef = config.neighbours[m].ef;
+  }
+}
+
+void write_neighbours(const ModelConfig& config, Json& json) {
+  if (config.neighbours.empty()) return;
+  if (!config.is_ensemble()) {
+    json["neighbours"] = to_json(config.neighbours.front());
+    return;
+  }
+  json["neighbours"] = Json::array();
+  for (const NeighbourConfig& one : config.neighbours) json["neighbours"].push_back(to_json(one));
 }
 
 void read_members(const Json& json, const std::string& path, ModelConfig& config) {
@@ -197,7 +229,13 @@ ModelConfig from_json(const Json& json, const std::string& path) {
   config.labels = whole(sizes, "labels", path);
   config.points = static_cast<uint64_t>(whole(sizes, "points", path));
   config.naming = named<LabelNaming>(json, "label_naming", kNamings, path);
+  if (json.contains("encoder")) config.encoder = encoder_from(json.at("encoder"), path);
+  if (json.contains("transformer")) {
+    config.transformer =
+        transformer_from(json.at("transformer"), config.width, config.layers, path);
+  }
   read_members(json, path, config);
+  read_neighbours(json, path, config);
   if (json.contains("ranker")) config.ranker = ranker_from(json.at("ranker"), path);
   if (json.contains("threshold")) {
     config.thresholds = thresholds_from(json.at("threshold"), path);
@@ -210,8 +248,9 @@ ModelConfig from_json(const Json& json, const std::string& path) {
   const auto known_file = [](const ModelFile& file) {
     return is_model_file(file.name) && file.name != model_files().back();
   };
-  const bool known = (config.method == "elias" || config.method == "ova") &&
-                     std::all_of(config.files.begin(), config.files.end(), known_file);
+  const bool known =
+      (config.method == "elias" || config.method == "ova" || config.method == "glas") &&
+      std::all_of(config.files.begin(), config.files.end(), known_file);
   if (!known) {
     throw InputError("{}: describes a model of a kind that is not known here: update elias", path);
   }
@@ -232,7 +271,10 @@ std::string config_text(const ModelConfig& config) {
                    {"width", config.width},       {"layers", config.layers},
                    {"clusters", config.clusters}, {"labels", config.labels}};
   json["label_naming"] = kNamings[static_cast<size_t>(config.naming)];
+  if (!(config.encoder == BagForm())) json["encoder"] = to_json(config.encoder);
+  if (config.transformer) json["transformer"] = to_json(*config.transformer);
   write_members(config, json);
+  write_neighbours(config, json);
   if (config.ranker) json["ranker"] = to_json(*config.ranker);
   if (config.thresholds) json["threshold"] = to_json(*config.thresholds);
   json["training"] = config.training;

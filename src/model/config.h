@@ -10,6 +10,7 @@
 
 #include "metrics/thresholds.h"
 #include "model/predictor.h"
+#include "model/transformer_part.h"
 
 namespace elias {
 
@@ -34,13 +35,24 @@ struct RankerConfig {
   MixKind mix{};
 };
 
+/// What is not in the tensors of a member's graph of neighbours.
+struct NeighbourConfig {
+  int64_t links = 0;  // of a label on the level of all, at most
+  int64_t ef = 0;
+};
+
 struct ModelConfig {
-  std::string method;                                                     // "elias" or "ova"
+  std::string method;                                                     // "elias", "ova", "glas"
   int64_t features = 0, width = 0, layers = 0, clusters = 0, labels = 0;  // V, D, -, C, L
-  uint64_t points = 0;                                                    // of training
+  BagForm encoder;  // its own part of the file only where it is not the usual one
+  /// In the place of a bag.
+  std::optional<TransformerPart> transformer;
+  uint64_t points = 0;  // of training
   LabelNaming naming = LabelNaming::kIds;
   /// Of the members, at least one; those of an index where the method is "elias".
   std::vector<SearchSettings> search{1};
+  /// Of the members; empty: they have no graphs of neighbours.
+  std::vector<NeighbourConfig> neighbours;
   FusionKind fusion{};                 // of several members
   std::optional<RankerConfig> ranker;  // none: there is no ranker.safetensors
   /// Those of labels are in a file of their own.

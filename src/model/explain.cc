@@ -73,20 +73,19 @@ class Explainer::Room {
     const RankerInputOptions& input = model.ranker()->input;
     input_.emplace(input);
     query_.emplace(model.ranker()->weights,
-                   ranker_columns(input, V_, model.first().weights.encoder.table.width()),
-                   context.isa());
+                   ranker_columns(input, V_, model.first().weights.encoder.width()), context.isa());
   }
 
-  std::vector<ExplainedLabel> explain(const Csr& features, size_t point, int64_t k,
+  std::vector<ExplainedLabel> explain(const PointsView& points, size_t point, int64_t k,
                                       std::span<const uint32_t> labels) {
     List ranked(labels.empty() ? k : depth(k));
-    model_.predictor().predict(context_, features, point, point + 1,
+    model_.predictor().predict(context_, points, point, point + 1,
                                static_cast<int64_t>(ranked.labels.size()), {}, *state_,
                                ranked.view());
-    search(features, point, k);
+    search(points, point, k);
     std::vector<ExplainedLabel> explained;
     const auto add = [&](uint32_t label) {
-      explained.push_back(of_label(label, ranked, features.row(point)));
+      explained.push_back(of_label(label, ranked, points.features().row(point)));
     };
     for (const uint32_t label : labels) add(label);
     for (size_t i = 0; labels.empty() && i < ranked.labels.size() && ranked.labels[i] >= 0; ++i) {
@@ -106,12 +105,12 @@ class Explainer::Room {
   }
 
   /// Lets every member find its labels.
-  void search(const Csr& features, size_t point, int64_t k) {
+  void search(const PointsView& points, size_t point, int64_t k) {
     lists_.clear();
     const int64_t asked = model_.predictor().asked(is_ensemble() ? 0 : k);
     for (size_t m = 0; m < members_.size(); ++m) {
       lists_.emplace_back(asked);
-      phi_[m] = members_[m]->encode(context_, features, point, point + 1);
+      phi_[m] = members_[m]->encode(context_, points, point, point + 1);
       members_[m]->rank(context_, phi_[m], asked, {}, lists_[m].view());
     }
     std::vector<MemberList> found;
@@ -200,10 +199,10 @@ Explainer::Explainer(const Context& context, const Model& model)
     : room_(std::make_unique<Room>(context, model)) {}
 Explainer::~Explainer() = default;
 
-std::vector<ExplainedLabel> Explainer::explain(const Csr& features, size_t point, int64_t k,
+std::vector<ExplainedLabel> Explainer::explain(const PointsView& points, size_t point, int64_t k,
                                                std::span<const uint32_t> labels) {
-  ELIAS_ASSERT(point < features.rows() && k > 0);
-  return room_->explain(features, point, k, labels);
+  ELIAS_ASSERT(point < points.rows() && k > 0);
+  return room_->explain(points, point, k, labels);
 }
 
 }  // namespace elias

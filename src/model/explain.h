@@ -74,12 +74,12 @@ class Explainer {
   Explainer(const Context& context, const Model& model);
   ~Explainer();
 
-  /// Of the row `point` of `features` [N x V], which the model's predictor can take: its k best
+  /// Of one of the points, which the model's predictor can take: its k best
   /// labels, best first; or `labels`, if there are any, in the given order, found or not.
   ///
   /// Ranks are those of a prediction: for `labels`, of one that goes through to the end of the
   /// shortlist; of an ensemble, through what its members are asked for where k labels are wanted.
-  std::vector<ExplainedLabel> explain(const Csr& features, size_t point, int64_t k,
+  std::vector<ExplainedLabel> explain(const PointsView& points, size_t point, int64_t k,
                                       std::span<const uint32_t> labels = {});
 
  private:

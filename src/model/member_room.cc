@@ -11,7 +11,10 @@ constexpr DType kFloat = DType::kFloat32;
 constexpr int64_t kAny = Operand::kAny;
 constexpr std::string_view kWho = "the model";
 
-void check_encoder(const BagWeights<ConstTensorView>& encoder) {
+// A transformer's weights have the shapes that its own shape asks for (encoder/transformer_file.h).
+void check_encoder(const EncoderWeights& weights) {
+  if (weights.reads_tokens()) return;
+  const BagWeights<ConstTensorView>& encoder = weights.bag();
   const ConstTensorView& table = encoder.table;
   require_cpu(kWho, check(kWho, {{"encoder table", table, kFloat, {kAny, kAny}}}));
   const int64_t D = table.width();
@@ -29,16 +32,15 @@ void check_encoder(const BagWeights<ConstTensorView>& encoder) {
 void check_labels(const PredictorWeights& weights) {
   const ConstTensorView& w = weights.label_weights;
   const bool halves = w && w.dtype() == DType::kBFloat16;
-  check(kWho, {{"label weights",
-                w,
-                halves ? DType::kBFloat16 : kFloat,
-                {kAny, weights.encoder.table.width()}}});
+  check(
+      kWho,
+      {{"label weights", w, halves ? DType::kBFloat16 : kFloat, {kAny, weights.encoder.width()}}});
   check(kWho, {{"label bias", weights.label_bias, kFloat, {w.rows()}}});
 }
 
 void check_clusters(const PredictorWeights& weights) {
   const ConstTensorView& w = weights.cluster_weights;
-  check(kWho, {{"cluster weights", w, kFloat, {kAny, weights.encoder.table.width()}}});
+  check(kWho, {{"cluster weights", w, kFloat, {kAny, weights.encoder.width()}}});
   check(kWho, {{"cluster bias", weights.cluster_bias, kFloat, {w.rows()}}});
   const LabelGraphView& graph = weights.graph;
   if (graph.clusters() != w.rows() || graph.label_count != weights.label_weights.rows()) {
@@ -67,13 +69,27 @@ void check_settings(const SearchSettings& settings, const PredictorWeights& weig
                 static_cast<double>(weights.label_weights.rows()));
 }
 
+void check_near(const PredictorWeights& weights, const SearchSettings& settings) {
+  const int64_t L = weights.label_weights.rows();
+  if (weights.cluster_weights || weights.neighbours.label_count != L) {
+    throw InputError("the model: its graph is of {} neighbours, but it has {} labels and {}",
+                     weights.neighbours.label_count, L,
+                     weights.cluster_weights ? "clusters" : "no clusters");
+  }
+  check_setting("ef", static_cast<double>(settings.ef), 1, std::numeric_limits<int32_t>::max());
+}
+
 }  // namespace
 
 MemberWeights::MemberWeights(const Context& context, const Member& member)
     : weights_(member.weights), settings_(member.search) {
   check_encoder(weights_.encoder);
   check_labels(weights_);
-  encoder_ = pack_bag(context, weights_.encoder, Precision::kFloat32);
+  encoder_ = PackedEncoder(context, weights_.encoder);
+  if (weights_.neighbours) {
+    check_near(weights_, settings_);
+    near_.emplace(context.isa(), weights_.label_weights, weights_.label_bias);
+  }
   if (!weights_.cluster_weights) return;
   check_clusters(weights_);
   check_settings(settings_, weights_);
@@ -81,27 +97,19 @@ MemberWeights::MemberWeights(const Context& context, const Member& member)
                                                        PackedFor::kForward, Precision::kFloat32)});
 }
 
-MemberRoom::MemberRoom(const MemberWeights& weights, Isa isa) : weights_(weights) {
-  if (weights.search_) search_.emplace(isa, weights.weights_, weights.settings_);
+int64_t MemberWeights::features() const {
+  return weights_.encoder.reads_tokens() ? weights_.features : weights_.encoder.bag().table.rows();
 }
 
-ConstTensorView MemberRoom::encode(const Context& context, const Csr& features, size_t begin,
+MemberRoom::MemberRoom(const MemberWeights& weights, Isa isa) : weights_(weights) {
+  if (weights.search_) search_.emplace(isa, weights.weights_, weights.settings_);
+  if (weights.near_) nearest_.emplace(weights.weights_, *weights.near_, weights.settings_.ef);
+}
+
+ConstTensorView MemberRoom::encode(const Context& context, const PointsView& points, size_t begin,
                                    size_t end) {
-  const size_t first = features.offsets[begin];
-  for (size_t i = begin; i <= end; ++i) {
-    const size_t offset = features.offsets[i] - first;
-    ELIAS_ASSERT(offset <= std::numeric_limits<int32_t>::max());
-    offsets_[i - begin] = static_cast<int32_t>(offset);
-  }
-  const auto size = static_cast<int64_t>(features.offsets[end] - first);
-  // Feature ids are below V, which fits: of unsigned and signed numbers the bits are the same.
-  const auto* ids = reinterpret_cast<const int32_t*>(features.columns.data() + first);
-  const Bags bags{.offsets = {offsets_.data(), {static_cast<int64_t>(end - begin + 1)}},
-                  .ids = {ids, {size}},
-                  .weights = {features.values.data() + first, {size}}};
-  encode_bags(context, weights_.weights_.encoder, weights_.encoder_, bags, std::nullopt,
-              activations_);
-  return activations_.phi();
+  constexpr size_t kTokensAtOnce = 2048;
+  return encoder_.encode(context, weights_.encoder_, points, begin, end, kTokensAtOnce);
 }
 
 void MemberRoom::rank(const Context& context, ConstTensorView phi, int64_t k,
@@ -112,7 +120,10 @@ void MemberRoom::rank(const Context& context, ConstTensorView phi, int64_t k,
   if (search_) {
     return search_->rank(context, *weights_.search_, phi, k, allowed.flags(), listed, ranked);
   }
-  scan_.rank(context, weights_.weights_, phi, k, allowed.flags(), listed, ranked);
+  if (nearest_ && allowed.all() && nearest_->is_worth_while(k)) {
+    return nearest_->rank(context, phi, scan_, ranked);
+  }
+  scan_.rank(context, weights_.weights_, phi, allowed.flags(), listed, ranked);
 }
 
 }  // namespace elias

@@ -1,11 +1,11 @@
 // One member of a predictor: from features to the labels that its own index and classifiers find.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 
 #include "model/exact_scan.h"
+#include "model/nearest_labels.h"
 #include "model/predictor.h"
 #include "model/shortlist_search.h"
 
@@ -19,16 +19,17 @@ class MemberWeights {
   MemberWeights(const MemberWeights&) = delete;
   MemberWeights& operator=(const MemberWeights&) = delete;
 
-  int64_t features() const { return weights_.encoder.table.rows(); }  // V
-  int64_t width() const { return weights_.encoder.table.width(); }    // D
-  int64_t labels() const { return weights_.label_weights.rows(); }    // L
+  int64_t features() const;                                         // V
+  int64_t width() const { return weights_.encoder.width(); }        // D
+  int64_t labels() const { return weights_.label_weights.rows(); }  // L
 
  private:
   friend class MemberRoom;
   PredictorWeights weights_;
   SearchSettings settings_;
-  PackedBag encoder_;
-  std::optional<SearchWeights> search_;  // none: exact one-vs-all
+  PackedEncoder encoder_;
+  std::optional<SearchWeights> search_;  // none: exact one-vs-all, or
+  std::optional<RowDots> near_;          // by neighbours
 };
 
 /// One thread's room: everything that a prediction writes to.
@@ -38,21 +39,22 @@ class MemberRoom {
 
   MemberRoom(const MemberWeights& weights, Isa isa);
 
-  /// phi of the rows [begin, end), at most kMostPoints of them; valid until the next call.
-  ConstTensorView encode(const Context& context, const Csr& features, size_t begin, size_t end);
+  /// phi of the points [begin, end), at most kMostPoints of them; valid until the next call.
+  ConstTensorView encode(const Context& context, const PointsView& points, size_t begin,
+                         size_t end);
 
   /// The k best labels of phi.
   void rank(const Context& context, ConstTensorView phi, int64_t k, const AllowedLabels& allowed,
             const RankedLabels& ranked);
 
-  /// How labels were found; null if every one is scored.
+  /// How labels were found; null if there are no clusters.
   const ShortlistSearch* search() const { return search_ ? &*search_ : nullptr; }
 
  private:
   const MemberWeights& weights_;
-  std::array<int32_t, kMostPoints + 1> offsets_{};
-  BagActivations activations_;
+  EncoderRoom encoder_;
   std::optional<ShortlistSearch> search_;
+  std::optional<NearestLabels> nearest_;
   ExactScan scan_;
 };
 

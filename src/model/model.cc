@@ -10,10 +10,13 @@
 #include "base/mapped_file.h"
 #include "data/io/numbers.h"
 #include "data/io/stored_tensors.h"
+#include "encoder/pretrained.h"
+#include "encoder/transformer_file.h"
 #include "model/config.h"
 #include "model/file_checksum.h"
 #include "model/label_names.h"
 #include "model/model_folder.h"
+#include "model/neighbours_file.h"
 #include "model/ranker_file.h"
 #include "model/thresholds_file.h"
 
@@ -103,7 +106,7 @@ void check_graph(const LabelGraphView& graph, const std::string& path, ThreadPoo
 }  // namespace
 
 struct Model::Parts {
-  Parts(const std::string& model_folder, const Context& model_context)
+  Parts(const std::string& model_folder, const Context& model_context, IndexUse use)
       : folder(model_folder), context(model_context) {
     load_config();
     members.resize(config.search.size());
@@ -112,13 +115,15 @@ struct Model::Parts {
       load_encoder(m);
       load_classifiers(m);
       load_index(m);
+      load_neighbours(m);
     }
     load_fusion();
     load_ranker();
     load_thresholds();
     load_features();
+    load_tokens();
     load_names();
-    make_predictor();
+    make_predictor(use);
   }
 
   std::string path_of(const std::string& name) const { return (fs::path(folder) / name).string(); }
@@ -158,15 +163,18 @@ struct Model::Parts {
 
   void load_encoder(size_t m) {
     const SafetensorsFile file = open_tensors(member_file("encoder", m));
-    BagWeights<ConstTensorView>& encoder = members[m].weights.encoder;
+    members[m].weights.features = config.features;
+    if (config.transformer) return load_transformer(m, file);
     const int64_t D = config.width;
     const auto vector = [&](const std::string& name) {
       return view_of(file, name, DType::kFloat32, {D});
     };
-    encoder = {.table = view_of(file, "table", DType::kFloat32, {config.features, D}),
-               .gain = vector("gain"),
-               .shift = vector("shift"),
-               .layers = {}};
+    BagWeights<ConstTensorView> encoder{
+        .table = view_of(file, "table", DType::kFloat32, {config.features, D}),
+        .gain = vector("gain"),
+        .shift = vector("shift"),
+        .layers = {},
+        .form = config.encoder};
     for (int64_t i = 0; i < config.layers; ++i) {
       const std::string prefix = fmt::format("layers.{}.", i);
       encoder.layers.push_back(
@@ -174,6 +182,29 @@ struct Model::Parts {
            .bias = vector(prefix + "bias"),
            .gain = vector(prefix + "gain"),
            .shift = vector(prefix + "shift")});
+    }
+    members[m].weights.encoder = encoder;
+  }
+
+  void load_transformer(size_t m, const SafetensorsFile& file) {
+    transformers.push_back(std::make_unique<TransformerWeights<Tensor>>(
+        read_transformer(file, config.transformer->config)));
+    members[m].weights.encoder =
+        TransformerEncoder{.weights = views_of<ConstTensorView>(*transformers.back()),
+                           .unit = config.transformer->unit,
+                           .precision = config.transformer->precision};
+  }
+
+  void load_tokens() {
+    if (!config.transformer) return;
+    const MappedFile& file = open("tokenizer.json");
+    tokens = {.transformer = config.transformer->config,
+              .words = parse_tokenizer_json(text_of(file.bytes()), file.path()),
+              .max_length = config.transformer->max_length};
+    check_tokens(tokens->words, tokens->transformer.shape, file.path());
+    wordpiece.emplace(tokens->words, file.path());
+    if (static_cast<size_t>(tokens->max_length) < wordpiece->special_count()) {
+      fail_file(file.path(), "has more special tokens than a text may have");
     }
   }
 
@@ -213,6 +244,13 @@ struct Model::Parts {
                      .scores = file.vector<float>("graph.scores")};
     if (weights.graph.clusters() != C) fail_file(file.name(), "has not one row for each cluster");
     check_graph(weights.graph, file.name(), context.pool());
+  }
+
+  void load_neighbours(size_t m) {
+    if (config.neighbours.empty()) return;
+    const SafetensorsFile file = open_tensors(member_file("neighbours", m));
+    members[m].weights.neighbours =
+        read_neighbours(file, config.labels, config.neighbours[m].links, context.pool());
   }
 
   void load_fusion() {
@@ -255,8 +293,12 @@ struct Model::Parts {
     names.emplace(text_of(file.bytes()), config.labels, file.path());
   }
 
-  void make_predictor() try {
-    predictor.emplace(context, members, fusion, ranker);
+  void make_predictor(IndexUse use) try {
+    std::vector<Member> used = members;
+    for (Member& member : used) {
+      if (use == IndexUse::kExact) member.weights.neighbours = {};
+    }
+    predictor.emplace(context, used, fusion, ranker);
   } catch (const InputError& error) {
     fail_file(folder, error.what());
   }
@@ -267,6 +309,9 @@ struct Model::Parts {
   std::vector<std::unique_ptr<MappedFile>> mapped;
   std::vector<std::pair<std::string, uint64_t>> sizes;
   std::vector<Member> members;
+  std::vector<std::unique_ptr<TransformerWeights<Tensor>>> transformers;  // of members
+  std::optional<TokenInput> tokens;
+  std::optional<WordPiece> wordpiece;
   Fusion fusion;
   std::span<const uint64_t> label_counts;
   std::optional<RankerPart> ranker;
@@ -279,8 +324,8 @@ Model::Model(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Model::Model(Model&&) noexcept = default;
 Model::~Model() = default;
 
-Model Model::load(const std::string& folder, const Context& context) {
-  return Model(std::make_unique<Parts>(folder, context));
+Model Model::load(const std::string& folder, const Context& context, IndexUse use) {
+  return Model(std::make_unique<Parts>(folder, context, use));
 }
 
 const ModelConfig& Model::config() const { return parts_->config; }
@@ -298,6 +343,18 @@ uint64_t Model::features() const { return static_cast<uint64_t>(parts_->config.f
 uint64_t Model::labels() const { return static_cast<uint64_t>(parts_->config.labels); }
 std::span<const uint64_t> Model::label_counts() const { return parts_->label_counts; }
 const Tfidf* Model::tfidf() const { return parts_->tfidf ? &*parts_->tfidf : nullptr; }
+const TokenInput* Model::tokens() const { return parts_->tokens ? &*parts_->tokens : nullptr; }
+
+Points Model::points_of(const TextRows& texts, ThreadPool& pool) const {
+  ELIAS_ASSERT(parts_->tfidf.has_value());
+  Points points{.features = parts_->tfidf->transform(texts, pool), .tokens = {}};
+  if (parts_->wordpiece) {
+    const auto most = static_cast<size_t>(parts_->tokens->max_length);
+    points.tokens = parts_->wordpiece->encode_all(texts, most, pool);
+  }
+  return points;
+}
+
 const std::vector<std::pair<std::string, uint64_t>>& Model::files() const { return parts_->sizes; }
 
 bool Model::has_names() const { return parts_->names.has_value(); }

@@ -3,10 +3,14 @@
 //   config.json              format version, method, sizes, search settings, training settings,
 //                            checksum of every other file and of itself
 //   features.safetensors     the tf-idf vectorizer; absent if points come with their own features
-//   encoder.safetensors      table, gain, shift, layers.i.{weights,bias,gain,shift}
+//   encoder.safetensors      table, gain, shift, layers.i.{weights,bias,gain,shift}; of a
+//                            transformer its weights, as Hugging Face names them
+//   tokenizer.json           how texts become the tokens of a transformer; absent if there is none
 //   index.safetensors        clusters.{weights,bias}, graph.{offsets,labels,scores}; label_counts,
 //                            stage1_clusters
 //   classifiers.safetensors  weights (float32 or bfloat16) and bias of the labels
+//   neighbours.safetensors   links of labels to others near them; absent if labels are found by
+//                            clusters, or all scored
 //   encoder.2.safetensors, index.2.safetensors, classifiers.2.safetensors, ...
 //                            of the second member of an ensemble, and of others
 //   fusion.safetensors       how members' scores become one; absent unless it is learned
@@ -29,6 +33,8 @@
 
 #include "data/label_space.h"
 #include "data/text_rows.h"
+#include "encoder/points.h"
+#include "encoder/token_input.h"
 #include "metrics/thresholds.h"
 #include "model/predictor.h"
 #include "text/tfidf.h"
@@ -37,12 +43,13 @@ namespace elias {
 
 /// What a model is made of, to be written. All views and pointers belong to the caller.
 struct ModelParts {
-  std::string method;           // "elias" or "ova"
+  std::string method;           // "elias", "ova" or "glas"
   std::vector<Member> members;  // all of the same sizes; more than one are an ensemble
   Fusion fusion;
   const RankerPart* ranker = nullptr;  // none: scores are those of the search
   const Thresholds* thresholds = nullptr;
-  const Tfidf* tfidf = nullptr;  // none: points come with their own features
+  const Tfidf* tfidf = nullptr;        // none: points come with their own features
+  const TokenInput* tokens = nullptr;  // of members that are transformers; else none
   const LabelSpace* labels = nullptr;
   std::span<const uint64_t> label_counts;  // [L] training points of each label
   uint64_t points = 0;                     // of training
@@ -54,6 +61,10 @@ class Model;
 /// The parts of a model, to write it again with others in their place; `labels` is its
 /// label_space().
 ModelParts parts_of(const Model& model, const LabelSpace& labels);
+
+/// How labels are found: as the model was trained to be used, or, where it has a graph of
+/// neighbours, by scoring every label all the same.
+enum class IndexUse : uint8_t { kOwn, kExact };
 
 enum class LabelStorage : uint8_t { kFloat32, kBFloat16 };
 
@@ -68,7 +79,8 @@ class Model {
  public:
   /// Throws InputError, naming the file, if the model is damaged, of a newer format, or mixed from
   /// two.
-  static Model load(const std::string& folder, const Context& context);
+  static Model load(const std::string& folder, const Context& context,
+                    IndexUse use = IndexUse::kOwn);
   Model(Model&&) noexcept;
   ~Model();
 
@@ -96,6 +108,10 @@ class Model {
   std::span<const uint64_t> label_counts() const;
   /// Null if points come with their own features.
   const Tfidf* tfidf() const;
+  /// Null if the encoder is a bag.
+  const TokenInput* tokens() const;
+  /// What the model reads of texts; not if points come with their own features.
+  Points points_of(const TextRows& texts, ThreadPool& pool) const;
   /// The folder's files and their sizes in bytes.
   const std::vector<std::pair<std::string, uint64_t>>& files() const;
 

@@ -159,13 +159,13 @@ const std::vector<std::string>& model_files() {
   static const auto kFiles = [] {
     std::vector<std::string> files = {"features.safetensors"};
     for (size_t m = 0; m < kMostMembers; ++m) {
-      for (const char* part : {"encoder", "index", "classifiers"}) {
+      for (const char* part : {"encoder", "index", "classifiers", "neighbours"}) {
         files.push_back(member_file(part, m));
       }
     }
     files.insert(files.end(), {"fusion.safetensors", "ranker.safetensors"});
     files.insert(files.end(), kThresholdFiles.begin(), kThresholdFiles.end());
-    files.insert(files.end(), {"labels.txt", "config.json"});
+    files.insert(files.end(), {"tokenizer.json", "labels.txt", "config.json"});
     return files;
   }();
   return kFiles;

@@ -26,10 +26,10 @@ Csr rows_of(const RankedLabels& ranked, size_t rows, size_t k, uint64_t L) {
 
 }  // namespace
 
-Csr predict_all(const Context& context, const Predictor& predictor, const Csr& features, int64_t k,
-                const AllowedLabels& allowed) {
+Csr predict_all(const Context& context, const Predictor& predictor, const PointsView& points,
+                int64_t k, const AllowedLabels& allowed) {
   constexpr size_t kMostPoints = 64, kChunks = 64;
-  const size_t rows = features.rows();
+  const size_t rows = points.rows();
   const auto places = static_cast<size_t>(std::min(k, predictor.labels()));
   std::vector<int32_t> labels(rows * places);
   std::vector<float> scores(rows * places);
@@ -40,7 +40,7 @@ Csr predict_all(const Context& context, const Predictor& predictor, const Csr& f
       return std::span(all).subspan(begin * places, (end - begin) * places);
     };
     states.with([&](Predictor::State& state) {
-      predictor.predict(context, features, begin, end, static_cast<int64_t>(places), allowed, state,
+      predictor.predict(context, points, begin, end, static_cast<int64_t>(places), allowed, state,
                         {part(labels), part(scores)});
     });
   });

@@ -39,22 +39,22 @@ class Predictor::Room : public Predictor::State {
   }
 
   /// The k best labels of the rows [begin, end), at most MemberRoom::kMostPoints of them.
-  void predict(const Context& context, const Csr& features, size_t begin, size_t end, int64_t k,
-               const AllowedLabels& allowed, const RankedLabels& ranked) {
+  void predict(const Context& context, const PointsView& points, size_t begin, size_t end,
+               int64_t k, const AllowedLabels& allowed, const RankedLabels& ranked) {
     if (!parts_.is_ensemble() && !parts_.ranker) {
       MemberRoom& member = *members_.front();
-      return member.rank(context, member.encode(context, features, begin, end), k, allowed, ranked);
+      return member.rank(context, member.encode(context, points, begin, end), k, allowed, ranked);
     }
     const int64_t asked = parts_.asked(k);
     const auto places = static_cast<size_t>(asked), wanted = static_cast<size_t>(k);
-    const ConstTensorView phi = find(context, features, begin, end, asked, allowed);
+    const ConstTensorView phi = find(context, points, begin, end, asked, allowed);
     if (parts_.is_ensemble()) fuse(end - begin, places);
     for (size_t i = 0; i < end - begin; ++i) {
       const auto labels = std::span(lists_.front().labels).subspan(i * places, places);
       const auto scores = std::span(lists_.front().scores).subspan(i * places, places);
       if (reranker_) {
         const auto* vector = phi.data<float>() + static_cast<int64_t>(i) * phi.stride();
-        reranker_->rank(*parts_.ranker, features.row(begin + i),
+        reranker_->rank(*parts_.ranker, points.features().row(begin + i),
                         {vector, static_cast<size_t>(phi.width())}, labels, scores);
       }
       const auto place = static_cast<ptrdiff_t>(i * wanted);
@@ -70,13 +70,13 @@ class Predictor::Room : public Predictor::State {
   };
 
   /// Fills the lists of all members. Returns phi of the first.
-  ConstTensorView find(const Context& context, const Csr& features, size_t begin, size_t end,
+  ConstTensorView find(const Context& context, const PointsView& points, size_t begin, size_t end,
                        int64_t asked, const AllowedLabels& allowed) {
     const auto find_one = [&](size_t m) {
       List& list = lists_[m];
       list.labels.resize((end - begin) * static_cast<size_t>(asked));
       list.scores.resize(list.labels.size());
-      const ConstTensorView phi = members_[m]->encode(context, features, begin, end);
+      const ConstTensorView phi = members_[m]->encode(context, points, begin, end);
       members_[m]->rank(context, phi, asked, allowed, {list.labels, list.scores});
       return phi;
     };
@@ -169,20 +169,20 @@ std::unique_ptr<Predictor::State> Predictor::make_state() const {
   return std::make_unique<Room>(*parts_);
 }
 
-void Predictor::predict(const Context& context, const Csr& features, size_t begin, size_t end,
+void Predictor::predict(const Context& context, const PointsView& points, size_t begin, size_t end,
                         int64_t k, const AllowedLabels& allowed, State& state,
                         const RankedLabels& ranked) const {
-  ELIAS_ASSERT(begin <= end && end <= features.rows() && k > 0);
+  ELIAS_ASSERT(begin <= end && end <= points.rows() && k > 0);
   const auto places = static_cast<size_t>(k);
   ELIAS_ASSERT(ranked.labels.size() == (end - begin) * places);
   ELIAS_ASSERT(ranked.scores.size() == ranked.labels.size());
   ELIAS_ASSERT(allowed.all() || allowed.flags().size() == static_cast<size_t>(labels()));
   const int64_t V = parts_->first().features();
-  if (features.cols > static_cast<uint64_t>(V)) {
+  if (const uint64_t features = points.features().cols; features > static_cast<uint64_t>(V)) {
     throw InputError(
         "the points have {} features, but the model has {}: give points of the kind "
         "it was trained on",
-        features.cols, V);
+        features, V);
   }
   auto& room = static_cast<Room&>(state);
   for (size_t first = begin; first < end; first += MemberRoom::kMostPoints) {
@@ -190,7 +190,7 @@ void Predictor::predict(const Context& context, const Csr& features, size_t begi
     const auto part = [&](auto all) {
       return all.subspan((first - begin) * places, (last - first) * places);
     };
-    room.predict(context, features, first, last, k, allowed,
+    room.predict(context, points, first, last, k, allowed,
                  {part(ranked.labels), part(ranked.scores)});
   }
 }

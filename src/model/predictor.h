@@ -4,8 +4,9 @@
 //   yhat = max over paths of s_c e_cl, the `shortlist` best labels,  z = w_l . phi + b_l,
 //   score = sigmoid(z) * yhat^gamma                                (ELIAS, section 3; gamma = 1)
 //
-// Without clusters every label is scored exactly, in blocks of labels: score = sigmoid(z). Of an
-// ensemble, the lists of the members become one (ranker/fusion.h). With a ranker, the best labels
+// Without clusters every label is scored exactly, by one pass over all: score = sigmoid(z); or,
+// where labels have a graph of neighbours, those that a search through it comes by. Of an ensemble,
+// the lists of the members become one (ranker/fusion.h). With a ranker, the best labels
 // are put in a new order, and their scores are its own (model/reranker.h).
 //
 // Prediction is const: any number of threads may share a predictor, each with its own State. The
@@ -18,8 +19,10 @@
 #include <span>
 
 #include "data/csr.h"
-#include "encoder/bag.h"
+#include "encoder/encoder.h"
+#include "encoder/points.h"
 #include "index/label_graph.h"
+#include "index/neighbour_graph.h"
 #include "model/allowed_labels.h"
 #include "model/reranker.h"
 #include "ops/context.h"
@@ -30,12 +33,14 @@
 namespace elias {
 
 struct PredictorWeights {
-  BagWeights<ConstTensorView> encoder;
-  ConstTensorView cluster_weights;  // [C, D]; not given: exact one-vs-all
+  int64_t features = 0;  // V of points, where the encoder is not a bag, which has as many
+  EncoderWeights encoder;
+  ConstTensorView cluster_weights;  // [C, D]; not given: by `neighbours`, or exact one-vs-all
   ConstTensorView cluster_bias;     // [C]
   LabelGraphView graph;
   ConstTensorView label_weights;  // [L, D] float32 or bfloat16
   ConstTensorView label_bias;     // [L]
+  NeighbourGraphView neighbours = {};
 };
 
 struct SearchSettings {
@@ -43,6 +48,7 @@ struct SearchSettings {
   int64_t beam = 20;         // b, at most C
   int64_t shortlist = 1000;  // K, at most L
   float gamma = 1;           // the power of the shortlist score in the final score
+  int64_t ef = 0;            // labels that a search through neighbours keeps, where there are any
 };
 
 /// One encoder with its index and classifiers: a whole model, or a member of an ensemble.
@@ -88,13 +94,14 @@ class Predictor {
   /// Room for predictions by one thread at a time; it grows to what the largest call needs.
   std::unique_ptr<State> make_state() const;
 
-  /// The k best labels of the rows [begin, end) of `features` [N x V]. Labels that
+  /// The k best labels of the rows [begin, end) of the points. Labels that
   /// are not `allowed` are dropped before the shortlist is cut, so that it holds K allowed ones.
   /// Where no more than K labels are allowed, all of them are scored: one that the search does not
   /// find counts as found with yhat = 2^-126. Members of an ensemble work at the same time where
   /// the context has threads to spare.
-  void predict(const Context& context, const Csr& features, size_t begin, size_t end, int64_t k,
-               const AllowedLabels& allowed, State& state, const RankedLabels& ranked) const;
+  void predict(const Context& context, const PointsView& points, size_t begin, size_t end,
+               int64_t k, const AllowedLabels& allowed, State& state,
+               const RankedLabels& ranked) const;
 
  private:
   struct Parts;
@@ -102,8 +109,8 @@ class Predictor {
   std::unique_ptr<Parts> parts_;
 };
 
-/// All rows of `features` on all threads: N x L, at most k entries a row.
-Csr predict_all(const Context& context, const Predictor& predictor, const Csr& features, int64_t k,
-                const AllowedLabels& allowed = {});
+/// All points on all threads: N x L, at most k entries a row.
+Csr predict_all(const Context& context, const Predictor& predictor, const PointsView& points,
+                int64_t k, const AllowedLabels& allowed = {});
 
 }  // namespace elias

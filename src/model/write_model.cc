@@ -7,10 +7,12 @@
 #include "base/atomic_file.h"
 #include "base/errors.h"
 #include "data/io/stored_tensors.h"
+#include "encoder/transformer_file.h"
 #include "model/config.h"
 #include "model/label_names.h"
 #include "model/model.h"
 #include "model/model_folder.h"
+#include "model/neighbours_file.h"
 #include "model/ranker_file.h"
 #include "model/thresholds_file.h"
 #include "model/written_file.h"
@@ -43,6 +45,7 @@ class ModelWriter {
       write_encoder(m);
       write_index(m);
       write_classifiers(m, storage);
+      write_neighbours(m);
     }
     if (parts_.members.size() > 1 && parts_.fusion.kind == FusionKind::kLearned) {
       SafetensorsWriter writer;
@@ -60,6 +63,10 @@ class ModelWriter {
       add_thresholds(*parts_.thresholds, writer);
       finish(writer, kThresholdFiles.front());
     }
+    if (parts_.tokens != nullptr) {
+      write_file(path_of("tokenizer.json"), tokenizer_json(parts_.tokens->words));
+      add("tokenizer.json");
+    }
     if (parts_.labels->has_names()) {
       write_file(path_of("labels.txt"), label_file_text(*parts_.labels));
       add("labels.txt");
@@ -71,8 +78,14 @@ class ModelWriter {
   std::string path_of(const std::string& name) const { return (fs::path(folder_) / name).string(); }
 
   void write_encoder(size_t m) {
-    const BagWeights<ConstTensorView>& encoder = parts_.members[m].weights.encoder;
+    const EncoderWeights& weights = parts_.members[m].weights.encoder;
     SafetensorsWriter writer;
+    if (weights.reads_tokens()) {
+      add_transformer(weights.transformer().weights, parts_.tokens->transformer.architecture,
+                      writer);
+      return finish(writer, member_file("encoder", m));
+    }
+    const BagWeights<ConstTensorView>& encoder = weights.bag();
     writer.add("table", stored(encoder.table));
     writer.add("gain", stored(encoder.gain));
     writer.add("shift", stored(encoder.shift));
@@ -115,6 +128,14 @@ class ModelWriter {
     finish(writer, member_file("classifiers", m));
   }
 
+  void write_neighbours(size_t m) {
+    const NeighbourGraphView& graph = parts_.members[m].weights.neighbours;
+    if (!graph) return;
+    SafetensorsWriter writer;
+    add_neighbours(graph, writer);
+    finish(writer, member_file("neighbours", m));
+  }
+
   void finish(SafetensorsWriter& writer, const std::string& name) {
     write_tensors(writer, path_of(name));
     add(name);
@@ -128,17 +149,31 @@ class ModelWriter {
     const bool has_index = static_cast<bool>(weights.cluster_weights);
     ModelConfig config;
     config.method = parts_.method;
-    config.features = weights.encoder.table.rows();
-    config.width = weights.encoder.table.width();
-    config.layers = static_cast<int64_t>(weights.encoder.layers.size());
+    const bool has_transformer = weights.encoder.reads_tokens();
+    config.features = has_transformer ? weights.features : weights.encoder.bag().table.rows();
+    config.width = weights.encoder.width();
+    config.layers = weights.encoder.layers();
     config.clusters = has_index ? weights.cluster_weights.rows() : 0;
     config.labels = weights.label_weights.rows();
+    if (has_transformer) {
+      const TransformerEncoder& encoder = weights.encoder.transformer();
+      config.transformer = {.config = parts_.tokens->transformer,
+                            .max_length = parts_.tokens->max_length,
+                            .unit = encoder.unit,
+                            .precision = encoder.precision};
+    } else {
+      config.encoder = weights.encoder.bag().form;
+    }
     config.points = parts_.points;
     if (parts_.labels->has_names()) {
       config.naming = parts_.labels->closed() ? LabelNaming::kFile : LabelNaming::kNames;
     }
     config.search.clear();
-    for (const Member& member : parts_.members) config.search.push_back(member.search);
+    for (const Member& member : parts_.members) {
+      config.search.push_back(member.search);
+      const NeighbourGraphView& graph = member.weights.neighbours;
+      if (graph) config.neighbours.push_back({.links = graph.most_links, .ef = member.search.ef});
+    }
     config.fusion = parts_.fusion.kind;
     if (parts_.ranker != nullptr) config.ranker = config_of(*parts_.ranker);
     if (parts_.thresholds != nullptr) config.thresholds = *parts_.thresholds;
@@ -158,7 +193,10 @@ void check_parts(const ModelParts& parts) {
   const auto L = static_cast<size_t>(parts.members.front().weights.label_weights.rows());
   ELIAS_ASSERT(parts.labels != nullptr && parts.label_counts.size() == L);
   for (const Member& member : parts.members) {
+    ELIAS_ASSERT(member.weights.encoder.reads_tokens() == (parts.tokens != nullptr));
     ELIAS_ASSERT(member.weights.label_weights.rows() == static_cast<int64_t>(L));
+    ELIAS_ASSERT(static_cast<bool>(member.weights.neighbours) ==
+                 static_cast<bool>(parts.members.front().weights.neighbours));
     ELIAS_ASSERT(member.stage1_clusters.empty() || member.stage1_clusters.size() == L);
   }
   ELIAS_ASSERT(!parts.labels->has_names() || parts.labels->names().size() == L);
@@ -174,6 +212,7 @@ ModelParts parts_of(const Model& model, const LabelSpace& labels) {
           .ranker = model.ranker(),
           .thresholds = model.thresholds(),
           .tfidf = model.tfidf(),
+          .tokens = model.tokens(),
           .labels = &labels,
           .label_counts = model.label_counts(),
           .points = model.points(),

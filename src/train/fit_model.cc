@@ -9,6 +9,7 @@
 #include "base/stopwatch.h"
 #include "train/fold_lists.h"
 #include "train/held_out.h"
+#include "train/neighbours_stage.h"
 #include "train/ranker_stage.h"
 #include "train/run_part.h"
 
@@ -16,6 +17,13 @@ namespace elias {
 namespace {
 
 using nlohmann::ordered_json;
+
+// What a checkpoint is named by that says no more than that all members are trained.
+constexpr const char* kTrained = "trained";
+
+bool is_of_trained_members(const SafetensorsFile& checkpoint) {
+  return is_ranker_checkpoint(checkpoint) || checkpoint.tensors().contains(kTrained);
+}
 
 class FitRun {
  public:
@@ -45,9 +53,12 @@ class FitRun {
   RunPart member_part(size_t m) const { return {"member", m, members(), folds() + m, parts()}; }
 
   Outcome run_parts() {
-    if (!checkpoint_ || !is_ranker_checkpoint(*checkpoint_)) {
+    if (!checkpoint_ || !is_of_trained_members(*checkpoint_)) {
       if (train_folds() == Outcome::kStopped) return Outcome::kStopped;
       if (train_members() == Outcome::kStopped) return Outcome::kStopped;
+    }
+    if (settings_.index == IndexChoice::kHnsw && find_neighbours() == Outcome::kStopped) {
+      return Outcome::kStopped;
     }
     return settings_.ranker == RankerChoice::kOff ? Outcome::kFinished : rank();
   }
@@ -99,6 +110,7 @@ class FitRun {
                            .members = {member},
                            .fusion = {},
                            .tfidf = points_.tfidf ? &*points_.tfidf : nullptr,
+                           .tokens = points_.tokens ? &*points_.tokens : nullptr,
                            .labels = &points_.labels,
                            .label_counts = points_.label_counts,
                            .points = static_cast<uint64_t>(points_.sizes.points),
@@ -135,13 +147,43 @@ class FitRun {
 
   Fusion fusion_of(std::span<const Model> models) const {
     if (settings_.fusion != FusionKind::kLearned) return {.kind = settings_.fusion};
-    const Csr features = sample_rows(points_.data.held_out_features, kCalibrationPoints);
+    const Points points = sample_rows(points_.data.held_out(), kCalibrationPoints);
     const Csr labels = sample_rows(points_.data.held_out_labels, kCalibrationPoints);
     std::vector<Csr> found;
     for (const Model& model : models) {
-      found.push_back(predict_all(context_, model.predictor(), features, Predictor::kFused));
+      found.push_back(predict_all(context_, model.predictor(), points, Predictor::kFused));
     }
     return fit_fusion(found, labels, context_.pool());
+  }
+
+  /// Adds graphs of neighbours to the best model, whose training is finished: the ranker is to
+  /// learn from the labels that they lead to.
+  Outcome find_neighbours() {
+    const Model model = load(folder_.best());
+    if (model.first().weights.neighbours) return Outcome::kFinished;
+    save_trained();
+    std::vector<LearnedNeighbours> learned;
+    for (size_t m = 0; m < members(); ++m) {
+      auto one = learn_neighbours(context_, settings_, points_.data, model.members()[m],
+                                  member_part(m).hooks_for(training_hooks()));
+      if (!one) return Outcome::kStopped;
+      learned.push_back(std::move(*one));
+    }
+    ModelParts parts = parts_of(model, points_.labels);
+    for (size_t m = 0; m < members(); ++m) {
+      parts.members[m].weights.neighbours = learned[m].graph.view();
+      parts.members[m].search.ef = learned[m].ef;
+    }
+    write_best(parts, LabelStorage::kFloat32);  // classifiers as they are
+    return Outcome::kFinished;
+  }
+
+  /// Members need not be trained again, whatever becomes of what follows.
+  void save_trained() {
+    const uint8_t yes = 1;
+    SafetensorsWriter writer;
+    writer.add<uint8_t>(kTrained, {&yes, 1});
+    folder_.save_checkpoint(writer);
   }
 
   /// Adds a ranker to the best model, whose training is finished.
@@ -152,7 +194,7 @@ class FitRun {
     const auto find_training_lists = [&] {
       return folds() > 0
                  ? lists_of_folds()
-                 : labels_to_rank(context_, settings_, model.predictor(), points_.data.features);
+                 : labels_to_rank(context_, settings_, model.predictor(), points_.data.points());
     };
     const auto learned = train_ranker(context_, settings_, points_.data, model, find_training_lists,
                                       training_hooks(), checkpoint_);

@@ -1,5 +1,6 @@
 // A whole training run in its folder: the models of folds, if there are any; the members of an
-// ensemble one after the other, or the one model there is; then the ranker. What is stopped, or
+// ensemble one after the other, or the one model there is; their graphs of neighbours, where labels
+// are found so; then the ranker. What is stopped, or
 // killed, goes on where it was.
 #pragma once
 

@@ -15,7 +15,7 @@ constexpr uint64_t kFoldStream = 0x666f6c64;  // no other use of the seed has th
 /// What the model of a fold learns from, and what it is asked for.
 struct FoldData {
   TrainingData outside;
-  Csr inside;  // features
+  Points inside;
 };
 
 FoldData split(const TrainingData& data, std::span<const uint8_t> fold_of, size_t fold) {
@@ -23,11 +23,15 @@ FoldData split(const TrainingData& data, std::span<const uint8_t> fold_of, size_
   for (size_t i = 0; i < fold_of.size(); ++i) {
     (fold_of[i] == fold ? inside : outside).push_back(i);
   }
-  return {.outside = {.features = select_rows(data.features, outside),
+  Points own = select_rows(data.points(), outside);
+  return {.outside = {.features = std::move(own.features),
                       .labels = select_rows(data.labels, outside),
                       .held_out_features = data.held_out_features,
-                      .held_out_labels = data.held_out_labels},
-          .inside = select_rows(data.features, inside)};
+                      .held_out_labels = data.held_out_labels,
+                      .tokens = std::move(own.tokens),
+                      .held_out_tokens = data.held_out_tokens,
+                      .transformer = data.transformer},
+          .inside = select_rows(data.points(), inside)};
 }
 
 /// The lists in a file, where they lie.

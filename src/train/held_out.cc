@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "ranker/log_odds.h"
+#include "ranker/monotone_logistic.h"
+
 namespace elias {
 namespace {
 
@@ -16,10 +19,10 @@ constexpr float kUsualGamma = 0.25F;
 HeldOut::HeldOut(const Context& context, const Settings& settings, const TrainingData& data)
     : context_(context),
       settings_(settings),
-      features_(data.held_out_features),
+      points_(data.held_out()),
       labels_(data.held_out_labels),
-      sample_features_(sample_rows(features_, kSampleSize)),
-      sample_labels_(sample_rows(labels_, kSampleSize)) {}
+      sample_(sample_rows(any() ? points_ : data.points(), kSampleSize)),
+      sample_labels_(sample_rows(any() ? labels_ : data.labels, kSampleSize)) {}
 
 // A model of few labels has fewer clusters than the beam, or labels than the shortlist.
 SearchSettings HeldOut::search_settings(const PredictorWeights& weights) const {
@@ -30,11 +33,11 @@ SearchSettings HeldOut::search_settings(const PredictorWeights& weights) const {
 }
 
 Evaluation HeldOut::evaluate_with(const PredictorWeights& weights, const SearchSettings& search,
-                                  const Csr& features, const Csr& labels) const {
+                                  const PointsView& points, const Csr& labels) const {
   constexpr int64_t kDeepest = 100;
   const Predictor predictor(context_, weights, search);
   const Csr predictions =
-      predict_all(context_, predictor, features, std::min(kDeepest, predictor.labels()));
+      predict_all(context_, predictor, points, std::min(kDeepest, predictor.labels()));
   return elias::evaluate(labels, predictions, nullptr, {}, context_.pool());
 }
 
@@ -44,7 +47,7 @@ float HeldOut::best_gamma(const PredictorWeights& weights) const {
   double highest = -1;
   for (const float gamma : kGammas) {
     search.gamma = gamma;
-    const Result result{evaluate_with(weights, search, sample_features_, sample_labels_), search};
+    const Result result{evaluate_with(weights, search, sample_, sample_labels_), search};
     if (result.score() <= highest) continue;
     highest = result.score();
     best = gamma;
@@ -56,7 +59,30 @@ HeldOut::Result HeldOut::evaluate(const PredictorWeights& weights, bool choose_g
   SearchSettings search = search_settings(weights);
   const bool searched = static_cast<bool>(weights.cluster_weights);
   if (choose_gamma && searched && settings_.gamma < 0) search.gamma = best_gamma(weights);
-  return {evaluate_with(weights, search, features_, labels_), search};
+  return {evaluate_with(weights, search, points_, labels_), search};
+}
+
+ScoreLine HeldOut::score_line(const PredictorWeights& weights) const {
+  constexpr int64_t kDeepest = 100;
+  const Predictor predictor(context_, weights, search_settings(weights));
+  const Csr found =
+      predict_all(context_, predictor, sample_, std::min(kDeepest, predictor.labels()));
+  std::vector<float> scores;
+  std::vector<uint8_t> is_true;
+  for (size_t i = 0; i < found.rows(); ++i) {
+    const CsrRow row = found.row(i);
+    const auto truth = sample_labels_.row(i).columns;
+    for (size_t j = 0; j < row.size(); ++j) {
+      scores.push_back(log_odds(row.values[j]));
+      is_true.push_back(std::ranges::binary_search(truth, row.columns[j]) ? 1 : 0);
+    }
+  }
+  const std::array inputs = {PiecewiseInput{.knots = {}, .monotone = true, .prior_slope = 1}};
+  const MonotoneLogistic line =
+      fit_monotone_logistic({.values = scores, .targets = is_true}, inputs, {}, context_.pool());
+  // Never level: what is ranked first stays there.
+  constexpr float kLeastSlope = 1e-3F;
+  return {.slope = std::max(kLeastSlope, line.inputs[0].slopes[0]), .offset = line.bias};
 }
 
 }  // namespace elias

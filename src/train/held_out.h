@@ -8,6 +8,7 @@
 #include "metrics/evaluate.h"
 #include "model/predictor.h"
 #include "ops/context.h"
+#include "train/network.h"
 #include "train/settings.h"
 #include "train/trainer.h"
 
@@ -36,19 +37,25 @@ class HeldOut {
   /// settings have one; else kUsualGamma.
   Result evaluate(const PredictorWeights& weights, bool choose_gamma) const;
 
+  /// What makes log odds of the scores of an embedding classifier: fitted to the best labels of a
+  /// sample of held-out points, or of training points where none are held out, which promises too
+  /// much.
+  ScoreLine score_line(const PredictorWeights& weights) const;
+
   /// How the model is searched where there is nothing to choose by.
   SearchSettings search_settings(const PredictorWeights& weights) const;
 
  private:
   float best_gamma(const PredictorWeights& weights) const;
   Evaluation evaluate_with(const PredictorWeights& weights, const SearchSettings& search,
-                           const Csr& features, const Csr& labels) const;
+                           const PointsView& points, const Csr& labels) const;
 
   const Context& context_;
   const Settings& settings_;
-  const Csr& features_;
+  PointsView points_;
   const Csr& labels_;
-  Csr sample_features_, sample_labels_;  // the points that gamma is chosen on
+  Points sample_;  // the points that gamma is chosen on, and the line
+  Csr sample_labels_;
 };
 
 }  // namespace elias

@@ -1,15 +1,16 @@
 // How much memory a run will take: counted from shapes, so it is a bound on what is large, not a
 // measurement. What is small or passes quickly is left out.
 //
-// A run has four kinds of phases that do not overlap: labels are clustered, the label graph is
-// built, batches are learned from, the ranker learns. The first three hold the points, the
-// parameters and the room of a batch, and something of their own; the last one the points and the
-// model. The estimate is that of the phase which holds most.
+// A run has five kinds of phases that do not overlap: labels are clustered, the label graph is
+// built, batches are learned from, a graph of neighbours is built, the ranker learns. The first
+// three hold the points, the parameters and the room of a batch, and something of their own; the
+// last two the points and the model. The estimate is that of the phase which holds most.
 #include <algorithm>
 #include <numeric>
 #include <thread>
 #include <utility>
 
+#include "encoder/transformer.h"
 #include "train/settings.h"
 
 namespace elias {
@@ -32,6 +33,8 @@ class Phases {
         points_(static_cast<double>(sizes.points)),
         features_(static_cast<double>(sizes.features)),
         labels_(static_cast<double>(sizes.labels)),
+        table_rows_(sizes.transformer ? static_cast<double>(sizes.transformer->table_rows())
+                                      : features_),
         width_(static_cast<double>(settings.width)),
         clusters_(static_cast<double>(settings.clusters)),
         label_entries_(points_ * sizes.labels_per_point) {}
@@ -78,14 +81,31 @@ class Phases {
     return estimate;
   }
 
+  // Graphs of neighbours are built beside a mapped model, and kept until all members have theirs.
+  MemoryEstimate indexing() const {
+    MemoryEstimate estimate;
+    add(estimate, "points", point_bytes());
+    const auto members = static_cast<double>(settings_.ensemble);
+    add(estimate, "encoder", members * encoder_bytes());
+    add(estimate, "label classifiers", members * labels_ * width_ * kFloat);
+    // Links as hnswlib has them, with locks and a table of labels, and as they are stored.
+    const double links = 2 * static_cast<double>(settings_.neighbours) * 4;
+    add(estimate, "neighbours", labels_ * (members * links + links + 150));
+    return estimate;
+  }
+
   MemoryEstimate ranking() const {
     MemoryEstimate estimate;
     add(estimate, "points", point_bytes());
     const auto members = static_cast<double>(settings_.ensemble);
-    add(estimate, "embedding table", members * features_ * width_ * kFloat);
+    add(estimate, "encoder", members * encoder_bytes());
     add(estimate, "label classifiers", members * labels_ * width_ * kFloat);
     // Each member searches on every thread.
     if (has_index()) add(estimate, "search", threads_ * members * labels_ * 28);
+    if (settings_.index == IndexChoice::kHnsw) {
+      add(estimate, "neighbours",
+          members * labels_ * (2 * static_cast<double>(settings_.neighbours) * 4 + 8));
+    }
     // The labels found for each point, by point and by label; what the ranker sees of each point;
     // a vector over all features a thread. Its weights are left out: how many there are is not
     // known before.
@@ -114,9 +134,8 @@ class Phases {
     MemoryEstimate estimate;
     // The model of a fold has its points for itself, inside and outside.
     add(estimate, "points", point_bytes() * (settings_.ranker_folds > 0 ? 2 : 1));
-    add(estimate, "embedding table", features_ * width_ * by_rows);
-    add(estimate, "encoder layers",
-        static_cast<double>(settings_.layers) * width_ * width_ * whole);
+    add(estimate, "embedding table", table_rows_ * width_ * by_rows);
+    add(estimate, "encoder layers", layer_weights() * whole);
     // By rows there is a copy in bfloat16 beside them.
     const double rounded = settings_.bf16 ? kFloat / 2 : 0;
     add(estimate, "label classifiers",
@@ -126,17 +145,50 @@ class Phases {
       // What a thread's search knows of each label, one of training and one of evaluation.
       add(estimate, "search", threads_ * labels_ * 56);
     }
+    if (settings_.method == Method::kGlas) {
+      // As they predict; a loss on all of them has their directions and gradients of these.
+      add(estimate, "label embeddings",
+          labels_ * width_ * kFloat * (draws_labels(settings_) ? 1 : 3));
+    }
     if (needs_similarity(settings_.regulariser)) {
       // Each label of a point with each other, if all pairs are different.
       const double pairs = std::min(label_entries_ * sizes_.labels_per_point, labels_ * labels_);
       add(estimate, "label similarity", pairs * kEntry);
     }
     add(estimate, "a batch", batch_bytes() + std::min(batch_bytes(), kKeptBlocks));
+    if (sizes_.transformer) add(estimate, "activations", activation_room());
     return estimate;
   }
 
   double point_bytes() const {
-    return points_ * (kEntry * (sizes_.features_per_point + sizes_.labels_per_point) + 16);
+    return points_ * (kEntry * (sizes_.features_per_point + sizes_.labels_per_point) +
+                      4 * sizes_.tokens_per_point + 16);
+  }
+
+  // Of the matrices behind the table.
+  double layer_weights() const {
+    if (!sizes_.transformer) return static_cast<double>(settings_.layers) * width_ * width_;
+    return static_cast<double>(sizes_.transformer->layers) *
+           (4 * width_ * width_ + 2 * width_ * static_cast<double>(sizes_.transformer->inner));
+  }
+
+  // What a transformer keeps of a batch, or of a part of it; and its weights as products read them.
+  double activation_room() const {
+    const Precision precision = settings_.bf16 ? Precision::kBFloat16 : Precision::kFloat32;
+    const auto batch = static_cast<double>(settings_.batch);
+    const auto longest = static_cast<double>(settings_.max_length);
+    const double tokens =
+        std::min(1.25 * batch * sizes_.tokens_per_point + 4 * longest, batch * longest);
+    const double bytes =
+        tokens * static_cast<double>(activation_bytes(*sizes_.transformer, precision));
+    const double most = double{settings_.activations} * (int64_t{1} << 30);
+    return std::min(bytes, most) + tokens * 4 * width_ + 2 * layer_weights() * kFloat;
+  }
+
+  // A model's encoder as it predicts: a transformer is copied from its file.
+  double encoder_bytes() const {
+    const double weights = table_rows_ * width_ + layer_weights();
+    return weights * kFloat * (sizes_.transformer ? 2.5 : 1);
   }
 
   double batch_bytes() const {
@@ -150,17 +202,27 @@ class Phases {
       // inverted by label; logit, score and gradient of all clusters.
       a_point += static_cast<double>(settings_.shortlist) * 40 + clusters_ * 12;
     }
-    if (settings_.regulariser != Regulariser::kNone) {
-      // A label, its direction and their gradients; its products with all others, and similarity.
-      a_point += (4 * width_ + 2 * static_cast<double>(settings_.batch)) * kFloat;
+    if (draws_labels(settings_)) {
+      // Scores of what the batch drew, each point one label; a row, its direction, their gradients.
+      a_point += (static_cast<double>(settings_.batch) + 4 * width_) * kFloat;
     }
-    return static_cast<double>(settings_.batch) * a_point;
+    return static_cast<double>(settings_.batch) * a_point + regulariser_bytes();
+  }
+
+  // Labels, their directions and the gradients of both; all products of them, and similarities.
+  double regulariser_bytes() const {
+    if (settings_.regulariser == Regulariser::kNone) return 0;
+    const bool drawn = settings_.regularised == RegularisedLabels::kDrawn;
+    const double entries =
+        static_cast<double>(settings_.batch) * (drawn ? 1 : sizes_.labels_per_point);
+    const double R = std::min({entries, labels_, static_cast<double>(kMostRegularised)});
+    return R * (4 * width_ + 2 * R) * kFloat;
   }
 
   const Settings& settings_;
   const DataSizes& sizes_;
   double threads_;
-  double points_, features_, labels_, width_, clusters_;
+  double points_, features_, labels_, table_rows_, width_, clusters_;
   double label_entries_;
 };
 
@@ -178,7 +240,8 @@ MemoryEstimate estimate_memory(const Settings& settings, const DataSizes& sizes,
     if (other.total() > most.total()) most = std::move(other);
   };
   if (settings.ranker != RankerChoice::kOff) take_if_more(phases.ranking());
-  if (settings.method == Method::kOva) return most;
+  if (settings.index == IndexChoice::kHnsw) take_if_more(phases.indexing());
+  if (settings.method != Method::kElias) return most;
   take_if_more(phases.clustering());
   if (settings.stage2_epochs > 0) take_if_more(phases.graph_building());
   return most;

@@ -6,15 +6,16 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "head/directions.h"
 #include "index/edge_scores.h"
+#include "ops/rows/unit_rows.h"
+#include "train/initial_values.h"
 
 namespace elias {
 namespace {
 
-// Streams of random numbers for initial values; layers follow on kLayers.
-enum Stream : uint64_t { kTable = 1, kClusters, kClusterBias, kLabels, kLabelBias, kLayers = 16 };
-
-float bound_of(int64_t width) { return 1 / std::sqrt(static_cast<float>(width)); }
+// Of the length that labels share: below zero all directions would turn round.
+constexpr float kShortest = 1e-3F;
 
 // Every row lies within the edges, every edge leads to a label, those of a row to rising ones.
 bool is_sound(const LabelGraph& graph) {
@@ -32,54 +33,44 @@ bool is_sound(const LabelGraph& graph) {
   return true;
 }
 
-void fill(TensorView weights, float value) {
-  const auto all = weights.span<float>();
-  std::fill(all.begin(), all.end(), value);
-}
-
 }  // namespace
 
-Network::Network(const Context& context, const Settings& settings, int64_t V, int64_t L)
+Network::Network(const Context& context, const Settings& settings, int64_t V, int64_t L,
+                 const Pretrained* start)
     : settings_(settings),
       labels_by_blocks_(labels_go_by_blocks(settings, L)),
-      table_({V, settings.width}, {.name = "table", .rows = true}),
-      gain_({settings.width}, {.name = "gain"}),
-      shift_({settings.width}, {.name = "shift"}),
+      features_(V),
+      encoder_(start == nullptr ? make_trained_bag(context, settings, V)
+                                : make_trained_transformer(settings, *start)),
       label_weights_({L, settings.width}, {.name = "label_weights", .rows = !labels_by_blocks_}),
       label_bias_({L, 1}, {.name = "label_bias", .rows = !labels_by_blocks_}) {
-  const int64_t D = settings.width;
-  fill_uniform(context, table_.weights(), bound_of(D), settings.seed, kTable);
-  fill(gain_.weights(), 1);
-  for (int64_t i = 0; i < settings.layers; ++i) {
-    const auto named = [&](const char* what) {
-      return ParameterOptions{.name = fmt::format("layers.{}.{}", i, what)};
-    };
-    layers_.push_back({.weights = Parameter({D, D}, named("weights")),
-                       .bias = Parameter({D}, named("bias")),
-                       .gain = Parameter({D}, named("gain")),
-                       .shift = Parameter({D}, named("shift"))});
-    fill_uniform(context, layers_.back().weights.weights(), bound_of(D), settings.seed,
-                 kLayers + static_cast<uint64_t>(i));
-    fill(layers_.back().gain.weights(), 1);
+  if (settings.method == Method::kGlas) {
+    label_length_.emplace(Shape{1}, ParameterOptions{.name = "label_length"});
+    fill(label_length_->weights(), settings.scale);
   }
   reset_labels(context);
 }
 
 void Network::reset_labels(const Context& context) {
   labels_are_new_ = true;
-  if (settings_.label_start == LabelStart::kPublished) {
-    const float bound = std::sqrt(6 / static_cast<float>(width()));
-    fill_uniform(context, label_weights_.weights(), bound, settings_.seed, kLabels);
-    fill_uniform(context, label_bias_.weights(), 0.5F, settings_.seed, kLabelBias);
+  const bool published = settings_.label_start == LabelStart::kPublished;
+  const float bound =
+      published ? std::sqrt(6 / static_cast<float>(width())) : uniform_bound(width());
+  fill_uniform(context, label_weights_.weights(), bound, settings_.seed, kLabelValues);
+  if (draws_labels(settings_)) {  // told apart by directions alone
+    fill(label_bias_.weights(), 0);
+    return;
+  }
+  if (published) {
+    fill_uniform(context, label_bias_.weights(), 0.5F, settings_.seed, kLabelBiasValues);
     for (float& bias : label_bias_.weights().span<float>()) bias += 0.5F;  // in [0, 1)
     return;
   }
-  fill_uniform(context, label_weights_.weights(), bound_of(width()), settings_.seed, kLabels);
   // A label's share of a shortlist: what its classifier should say as long as it knows nothing.
-  const auto candidates =
-      static_cast<float>(settings_.method == Method::kOva || settings_.logit_loss == LogitLoss::kAll
-                             ? labels()
-                             : settings_.shortlist);
+  const auto candidates = static_cast<float>(settings_.method != Method::kElias ||
+                                                     settings_.logit_loss == LogitLoss::kAll
+                                                 ? labels()
+                                                 : settings_.shortlist);
   fill(label_bias_.weights(), -std::log(candidates));
 }
 
@@ -91,8 +82,10 @@ void Network::make_clusters(int64_t C) {
 void Network::set_partition(const Context& context, std::span<const int32_t> cluster_of,
                             int64_t C) {
   make_clusters(C);
-  fill_uniform(context, cluster_weights_->weights(), bound_of(width()), settings_.seed, kClusters);
-  fill_uniform(context, cluster_bias_->weights(), bound_of(width()), settings_.seed, kClusterBias);
+  fill_uniform(context, cluster_weights_->weights(), uniform_bound(width()), settings_.seed,
+               kClusterValues);
+  fill_uniform(context, cluster_bias_->weights(), uniform_bound(width()), settings_.seed,
+               kClusterBiasValues);
   edges_.reset();
   graph_ = partition_graph(cluster_of, C);
   edge_scores_.assign(static_cast<size_t>(graph_.edges()), 1.0F);
@@ -127,18 +120,11 @@ LabelGraphView Network::graph_view() const {
 }
 
 template <typename Self>
-Network::Pointers<Self> Network::encoder_parameters(Self& self) {
-  Pointers<Self> parameters = {&self.gain_, &self.shift_};
-  for (auto& layer : self.layers_) {
-    parameters.insert(parameters.end(), {&layer.weights, &layer.bias, &layer.gain, &layer.shift});
-  }
-  return parameters;
-}
-
-template <typename Self>
 Network::Pointers<Self> Network::all_but_edges(Self& self) {
-  Pointers<Self> parameters = encoder_parameters(self);
-  parameters.insert(parameters.end(), {&self.table_, &self.label_weights_, &self.label_bias_});
+  Pointers<Self> parameters;
+  for (Parameter* parameter : self.encoder_->parameters()) parameters.push_back(parameter);
+  parameters.insert(parameters.end(), {&self.label_weights_, &self.label_bias_});
+  if (self.label_length_) parameters.push_back(&*self.label_length_);
   if (self.has_index()) {
     parameters.insert(parameters.end(), {&*self.cluster_weights_, &*self.cluster_bias_});
   }
@@ -152,12 +138,12 @@ void Network::begin_stage(const Rates& rates) {
     if (anew) parameter.restart();
   };
   const bool anew = settings_.schedule != Schedule::kOne;
-  for (Parameter* parameter : encoder_parameters(*this)) {
+  for (Parameter* parameter : encoder_->parameters()) {
     begin(*parameter, rates.encoder, parameter->weights().rank() == 2, anew);
   }
-  begin(table_, rates.encoder, true, anew);
   begin(label_weights_, rates.labels, true, anew || labels_are_new_);
   begin(label_bias_, rates.labels, false, anew || labels_are_new_);
+  if (label_length_) begin(*label_length_, rates.labels, false, anew || labels_are_new_);
   labels_are_new_ = false;
   if (!has_index()) return;
   begin(*cluster_weights_, rates.clusters, true, true);
@@ -165,53 +151,52 @@ void Network::begin_stage(const Rates& rates) {
   if (edges_) begin(*edges_, rates.edges, false, true);
 }
 
-BagWeights<ConstTensorView> Network::encoder(Weights which) const {
-  const auto view = [&](const Parameter& parameter) {
-    return which == Weights::kAveraged ? parameter.averaged() : parameter.weights();
-  };
-  BagWeights<ConstTensorView> weights{
-      .table = view(table_), .gain = view(gain_), .shift = view(shift_), .layers = {}};
-  for (const Layer& layer : layers_) {
-    weights.layers.push_back({.weights = view(layer.weights),
-                              .bias = view(layer.bias),
-                              .gain = view(layer.gain),
-                              .shift = view(layer.shift)});
-  }
-  return weights;
+LabelEmbeddings Network::embeddings() const {
+  return {.weights = label_weights_.weights(),
+          .bias = label_bias_.weights().reshaped({labels()}),
+          .length = label_length_->weights().span<float>()[0]};
 }
 
-BagWeights<TensorView> Network::encoder_gradients() {
-  BagWeights<TensorView> gradients{
-      .table = {}, .gain = gain_.gradient(), .shift = shift_.gradient(), .layers = {}};
-  for (Layer& layer : layers_) {
-    gradients.layers.push_back({.weights = layer.weights.gradient(),
-                                .bias = layer.bias.gradient(),
-                                .gain = layer.gain.gradient(),
-                                .shift = layer.shift.gradient()});
+// Directions and biases on the line. Of drawn labels, whose scores mean something beside each other
+// alone, the highest score is 0, so that none is lost in what a sigmoid rounds to 1.
+void Network::make_embeddings(const Context& context, Weights which, const ScoreLine& line) {
+  const ConstTensorView rows = label_weights_.values(which);
+  if (!embeddings_) {
+    embeddings_ = Tensor(rows.shape(), DType::kFloat32);
+    embedding_bias_ = Tensor({labels()}, DType::kFloat32);
   }
-  return gradients;
+  Tensor lengths({labels()}, DType::kFloat32);
+  unit_rows(context, rows, embeddings_, lengths);
+  const float length = label_length_->values(which).span<float>()[0];
+  scale(context.pool(), line.slope, embeddings_);
+  const float highest = draws_labels(settings_) ? -1 : 0;
+  std::ranges::transform(
+      label_bias_.values(which).span<float>(), embedding_bias_.span<float>().begin(),
+      [&](float bias) { return line.slope * (bias / length + highest) + line.offset; });
+  if (!draws_labels(settings_)) return;
+  // The lowest product of two unit vectors is 2 below the highest.
+  for (const int32_t label : unseen_) embedding_bias_.span<float>()[label] -= 2 * line.slope;
 }
 
-PredictorWeights Network::predictor_weights(Weights which) const {
-  const auto view = [&](const Parameter& parameter) {
-    return which == Weights::kAveraged ? parameter.averaged() : parameter.weights();
-  };
+PredictorWeights Network::predictor_weights(const Context& context, Weights which,
+                                            const ScoreLine& line) {
+  const auto view = [&](const Parameter& parameter) { return parameter.values(which); };
   PredictorWeights weights;
-  weights.encoder = encoder(which);
+  weights.features = features_;
+  weights.encoder = encoder_->weights(context, which);
   weights.label_weights = view(label_weights_);
   weights.label_bias = view(label_bias_).reshaped({labels()});
+  if (label_length_) {
+    make_embeddings(context, which, line);
+    weights.label_weights = embeddings_;
+    weights.label_bias = embedding_bias_;
+  }
   if (has_index()) {
     weights.cluster_weights = view(*cluster_weights_);
     weights.cluster_bias = view(*cluster_bias_);
     weights.graph = graph_view();
   }
   return weights;
-}
-
-void Network::step_encoder(const Context& context, float share) {
-  for (Parameter* parameter : encoder_parameters(*this)) {
-    parameter->step(context, share * parameter->options().rate);
-  }
 }
 
 void Network::step_heads(const Context& context, float label_share, float index_share) {
@@ -222,6 +207,11 @@ void Network::step_heads(const Context& context, float label_share, float index_
     step(label_weights_, label_share);
     step(label_bias_, label_share);
   }
+  if (label_length_) {
+    step(*label_length_, label_share);
+    float& length = label_length_->weights().span<float>()[0];
+    length = std::max(length, kShortest);
+  }
   if (!has_index()) return;
   step(*cluster_weights_, index_share);
   step(*cluster_bias_, index_share);
@@ -231,7 +221,7 @@ void Network::step_heads(const Context& context, float label_share, float index_
 }
 
 void Network::catch_up_all(const Context& context) {
-  table_.catch_up_all(context);
+  for (Parameter* parameter : encoder_->parameters()) parameter->catch_up_all(context);
   if (labels_by_blocks_) return;
   label_weights_.catch_up_all(context);
   label_bias_.catch_up_all(context);

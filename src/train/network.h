@@ -2,32 +2,40 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "encoder/bag.h"
+#include "head/embedding_losses.h"
 #include "index/graph_builder.h"
 #include "index/label_graph.h"
 #include "model/predictor.h"
 #include "ops/context.h"
 #include "train/optimiser.h"
 #include "train/settings.h"
+#include "train/trained_encoder.h"
 
 namespace elias {
 
-/// Which learned values a view shows.
-enum class Weights : uint8_t { kCurrent, kAveraged };
+/// What makes log odds of an embedding classifier's scores: slope * z / a + offset, with the length
+/// a that labels share. As they are, z / a, scores are in a range that a sigmoid tells apart.
+struct ScoreLine {
+  float slope = 1;
+  float offset = 0;
+};
 
 class Network {
  public:
-  /// An encoder over V features and classifiers of L labels with their initial values.
-  Network(const Context& context, const Settings& settings, int64_t V, int64_t L);
+  /// Classifiers of L labels with their initial values, and an encoder: a bag of V features, or a
+  /// transformer that starts with the weights of `start`, if it is not null.
+  Network(const Context& context, const Settings& settings, int64_t V, int64_t L,
+          const Pretrained* start = nullptr);
 
-  int64_t features() const { return table_.weights().shape()[0]; }
   int64_t labels() const { return label_weights_.weights().shape()[0]; }
-  int64_t width() const { return table_.weights().shape()[1]; }
+  int64_t width() const { return label_weights_.weights().shape()[1]; }
   bool has_index() const { return cluster_weights_.has_value(); }
   bool has_learned_edges() const { return edges_.has_value(); }
   /// True if the classifiers are stepped as a whole, false if row by row (head/label_losses.h).
@@ -39,6 +47,9 @@ class Network {
   void set_partition(const Context& context, std::span<const int32_t> cluster_of, int64_t C);
   /// The graph with learned edges, from their initial values.
   void set_graph(const Context& context, LabelGraph graph, std::span<const float> values);
+  /// Labels without a point to learn from, which no drawn label's loss ever pushes away: where
+  /// labels are drawn, these are found behind all others.
+  void set_unseen(std::vector<int32_t> labels) { unseen_ = std::move(labels); }
   /// The classifiers' initial values again, by settings.label_start; begin_stage must follow.
   void reset_labels(const Context& context);
 
@@ -48,18 +59,20 @@ class Network {
   const LabelGraph& graph() const { return graph_; }
   LabelGraphView graph_view() const;
 
-  Parameter& table() { return table_; }
+  TrainedEncoder& encoder() { return *encoder_; }
   Parameter& cluster_weights() { return *cluster_weights_; }
   Parameter& cluster_bias() { return *cluster_bias_; }
   Parameter& label_weights() { return label_weights_; }
   Parameter& label_bias() { return label_bias_; }
   Parameter& edges() { return *edges_; }
-  BagWeights<ConstTensorView> encoder(Weights which) const;
-  BagWeights<TensorView> encoder_gradients();
-  PredictorWeights predictor_weights(Weights which) const;
+  /// The length that the embeddings of all labels share; of method glas.
+  Parameter& label_length() { return *label_length_; }
+  /// Views of them.
+  LabelEmbeddings embeddings() const;
+  /// Valid until the next call, or a step. The line is of embeddings alone.
+  PredictorWeights predictor_weights(const Context& context, Weights which,
+                                     const ScoreLine& line = {});
 
-  /// Steps the dense parameters of the encoder.
-  void step_encoder(const Context& context, float share);
   /// Steps clusters, edges and, if they go by blocks, labels.
   void step_heads(const Context& context, float label_share, float index_share);
   void catch_up_all(const Context& context);
@@ -71,10 +84,7 @@ class Network {
   void load(const Context& context, const Rates& rates, const SafetensorsFile& file);
 
  private:
-  struct Layer {
-    Parameter weights, bias, gain, shift;
-  };
-
+  void make_embeddings(const Context& context, Weights which, const ScoreLine& line);
   void make_clusters(int64_t C);
   void make_edges();
   /// Parameters as they may be used through a Self, which is Network or const Network.
@@ -82,17 +92,19 @@ class Network {
   using Pointers =
       std::vector<std::conditional_t<std::is_const_v<Self>, const Parameter*, Parameter*>>;
   template <typename Self>
-  static Pointers<Self> encoder_parameters(Self& self);  // without the table
-  template <typename Self>
   static Pointers<Self> all_but_edges(Self& self);
 
   Settings settings_;
   bool labels_by_blocks_;
-  bool labels_are_new_ = true;  // since the last stage began
-  Parameter table_, gain_, shift_;
-  std::vector<Layer> layers_;
+  bool labels_are_new_ = true;   // since the last stage began
+  std::vector<int32_t> unseen_;  // labels
+  int64_t features_;             // V
+  std::unique_ptr<TrainedEncoder> encoder_;
   std::optional<Parameter> cluster_weights_, cluster_bias_, edges_;
   Parameter label_weights_, label_bias_;
+  std::optional<Parameter> label_length_;  // [1]
+
+  Tensor embeddings_, embedding_bias_;  // [L, D], [L] of labels as they predict; of method glas
 
   LabelGraph graph_;
   std::vector<float> edge_scores_;    // [E]

@@ -103,7 +103,9 @@ void Parameter::average(const Context& context) {
   running_average(context, weights_, ++averaged_, average_);
 }
 
-ConstTensorView Parameter::averaged() const { return averaged_ > 0 ? average_ : weights_; }
+ConstTensorView Parameter::values(Weights which) const {
+  return which == Weights::kAveraged && averaged_ > 0 ? average_ : weights_;
+}
 
 void Parameter::save(SafetensorsWriter& writer) const {
   writer.add(key("weights"), stored(weights_));

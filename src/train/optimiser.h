@@ -23,6 +23,9 @@ namespace elias {
 /// then falls to zero; never zero itself.
 float scheduled_rate(float peak, float warm_up, int64_t step, int64_t steps);
 
+/// Which learned values a view shows.
+enum class Weights : uint8_t { kCurrent, kAveraged };
+
 struct ParameterOptions {
   std::string name;   // in checkpoints
   float rate = 0;     // at its peak
@@ -61,8 +64,8 @@ class Parameter {
 
   /// Adds the weights, with all rows caught up, to their running average.
   void average(const Context& context);
-  /// The average if there is one, else the weights.
-  ConstTensorView averaged() const;
+  /// The weights, or their average if there is one.
+  ConstTensorView values(Weights which) const;
 
   /// Everything that decides what comes next, under "name.what". The parameter must stay as it is
   /// until the file is written.

@@ -49,7 +49,7 @@ class RankerStage {
 
  private:
   int64_t labels() const { return static_cast<int64_t>(model_.labels()); }
-  Csr inputs(const Csr& features) const;
+  Csr inputs(const PointsView& points) const;
   void reserve(const Csr& features, int64_t D, Csr& all) const;
   void load(const SafetensorsFile& file);
   void save() const;
@@ -91,9 +91,10 @@ void RankerStage::reserve(const Csr& features, int64_t D, Csr& all) const {
 }
 
 // x of all points. Without phi nothing need be encoded.
-Csr RankerStage::inputs(const Csr& features) const {
-  const BagWeights<ConstTensorView>& encoder = model_.first().weights.encoder;
-  const int64_t V = encoder.table.rows(), D = encoder.table.width();
+Csr RankerStage::inputs(const PointsView& points) const {
+  const Csr& features = points.features();
+  const EncoderWeights& encoder = model_.first().weights.encoder;
+  const auto V = static_cast<int64_t>(model_.features()), D = encoder.width();
   RankerInput input(input_);
   Csr all;
   all.cols = static_cast<uint64_t>(ranker_columns(input_, V, D));
@@ -108,7 +109,7 @@ Csr RankerStage::inputs(const Csr& features) const {
     for (size_t i = 0; i < features.rows(); ++i) add(i, {});
     return all;
   }
-  encode_all(context_, encoder, features, [&](size_t begin, ConstTensorView phi) {
+  encode_all(context_, encoder, points, [&](size_t begin, ConstTensorView phi) {
     for (int64_t i = 0; i < phi.rows(); ++i) {
       add(begin + static_cast<size_t>(i),
           {phi.data<float>() + i * phi.stride(), static_cast<size_t>(D)});
@@ -120,7 +121,7 @@ Csr RankerStage::inputs(const Csr& features) const {
 // False if the run is to stop; what is learned so far is saved then.
 bool RankerStage::learn_weights() {
   const Stopwatch watch;
-  const Csr points = inputs(data_.features);
+  const Csr points = inputs(data_.points());
   const RankerTrainer trainer(points, data_.labels, find_training_lists_(), options_of(settings_),
                               context_.isa());
   const uint64_t all = trainer.pairs_below(labels());
@@ -154,10 +155,10 @@ void RankerStage::learn_mix() {
   // Of the points that labels were learned from, as at any other point: a model counts held-out
   // ones too, which have the very labels that are to be told here.
   const std::vector<uint64_t> counts = column_counts(data_.labels);
-  const Csr features = sample_rows(data_.held_out_features, kCalibrationPoints);
+  const Points sample = sample_rows(data_.held_out(), kCalibrationPoints);
   const Csr true_labels = sample_rows(data_.held_out_labels, kCalibrationPoints);
-  const Csr found = labels_to_rank(context_, settings_, model_.predictor(), features);
-  const Csr points = inputs(features);
+  const Csr found = labels_to_rank(context_, settings_, model_.predictor(), sample);
+  const Csr points = inputs(sample);
   arrange(points, found);
   RankerQuery query(learned_.weights.view(), static_cast<int64_t>(points.cols), context_.isa());
   std::vector<FoundLabel> labels;
@@ -198,9 +199,9 @@ void RankerStage::load(const SafetensorsFile& file) {
   read("ranker.features", ranker.ids);
   read("ranker.weights", ranker.weights);
   read("ranker.bias", ranker.bias);
-  const BagWeights<ConstTensorView>& encoder = model_.first().weights.encoder;
   check_sparse_ranker(ranker.view(), std::min(ranker.view().labels(), labels()),
-                      ranker_columns(input_, encoder.table.rows(), encoder.table.width()),
+                      ranker_columns(input_, static_cast<int64_t>(model_.features()),
+                                     model_.first().weights.encoder.width()),
                       file.name(), context_.pool());
 }
 
@@ -216,9 +217,8 @@ RankerPart LearnedRanker::part(const Settings& settings,
 }
 
 Csr labels_to_rank(const Context& context, const Settings& settings, const Predictor& predictor,
-                   const Csr& features) {
-  return predict_all(context, predictor, features,
-                     std::min(settings.ranker_top, predictor.labels()));
+                   const PointsView& points) {
+  return predict_all(context, predictor, points, std::min(settings.ranker_top, predictor.labels()));
 }
 
 bool is_ranker_checkpoint(const SafetensorsFile& checkpoint) {

@@ -30,7 +30,7 @@ struct LearnedRanker {
 /// The labels that a ranker puts in order, or learns to: those that a predictor without one finds
 /// for each point, N x L.
 Csr labels_to_rank(const Context& context, const Settings& settings, const Predictor& predictor,
-                   const Csr& features);
+                   const PointsView& points);
 
 /// True if `checkpoint` is of this stage: the model itself is trained.
 bool is_ranker_checkpoint(const SafetensorsFile& checkpoint);

@@ -56,8 +56,10 @@ std::string first_difference(const ordered_json& there, const ordered_json& here
 
 }  // namespace
 
-RunFolder::RunFolder(std::string path, bool overwrite)
-    : path_(std::move(path)), overwrite_(overwrite) {
+RunProduct fitted_model() { return {.name = "model", .files = model_files()}; }
+
+RunFolder::RunFolder(std::string path, bool overwrite, RunProduct product)
+    : path_(std::move(path)), overwrite_(overwrite), product_(std::move(product)) {
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
   require_ours();
   try {
@@ -102,7 +104,7 @@ void RunFolder::lock() {
     }
     if (::flock(opened, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       ::close(opened);
-      throw InputError("{}: another elias fit is at work there: wait for it, or give another --out",
+      throw InputError("{}: another elias is at work there: wait for it, or give another --out",
                        path_);
     }
     // A process that gave up may have removed the file between the two calls.
@@ -156,8 +158,8 @@ RunFolder::State RunFolder::begin(const ordered_json& identity) {
   }
   if (status == kTrained) move_model();
   if (!exists(path_ + "/config.json")) {
-    throw InputError("{}: the run is finished, but its model is gone: --overwrite trains it again",
-                     path_);
+    throw InputError("{}: the run is finished, but its {} is gone: --overwrite trains it again",
+                     path_, product_.name);
   }
   return State::kFinished;
 }
@@ -289,7 +291,7 @@ void RunFolder::finish() {
   ELIAS_ASSERT(begun_ && exists(in_run("best/config.json")));
   on_disk(path_, [&] {
     fs::remove(path_ + "/config.json");
-    for (const std::string& name : model_files()) fs::remove(fs::path(path_) / name);
+    for (const std::string& name : product_.files) fs::remove(fs::path(path_) / name);
   });
   write_description(kTrained);  // from here on a kill costs nothing: begin() does the rest
   move_model();
@@ -297,9 +299,12 @@ void RunFolder::finish() {
 
 void RunFolder::move_model() {
   on_disk(path_, [&] {
-    for (const std::string& name : model_files()) {
+    for (const std::string& name : product_.files) {
       const std::string from = in_run(fmt::format("best/{}", name));
-      if (exists(from)) fs::rename(from, fs::path(path_) / name);
+      if (!exists(from)) continue;
+      const fs::path to = fs::path(path_) / name;
+      fs::create_directories(to.parent_path());
+      fs::rename(from, to);
     }
     fs::remove_all(in_run("best"));
     remove_parts();

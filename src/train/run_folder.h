@@ -24,13 +24,23 @@
 
 namespace elias {
 
+/// What a run leaves in its folder: all names that a file of it can have, in the order in which
+/// they are put there; without the last, config.json, a folder holds none.
+struct RunProduct {
+  std::string name;  // in messages: "model"
+  std::vector<std::string> files;
+};
+
+/// That of elias fit, a model.
+RunProduct fitted_model();
+
 class RunFolder {
  public:
   enum class State : uint8_t { kNew, kStopped, kFinished };
 
   /// Makes the folder if need be, and locks it. Throws InputError if it holds what is not of a run,
   /// cannot be written, or another process is at work in it.
-  RunFolder(std::string path, bool overwrite);
+  RunFolder(std::string path, bool overwrite, RunProduct product = fitted_model());
   /// Unlocks; takes away what the constructor made if the run never began.
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
@@ -88,6 +98,7 @@ class RunFolder {
 
   std::string path_;
   bool overwrite_;
+  RunProduct product_;
   bool made_folder_ = false, made_run_ = false;  // by the constructor
   bool begun_ = false;
   int lock_ = -1;  // the file while it is locked

@@ -53,6 +53,9 @@ bool parse_value(std::string_view text, const Setting& setting, T* value) {
   if constexpr (std::is_same_v<T, bool>) {
     *value = text == "true";
     return *value || text == "false";
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    *value = text;
+    return !text.empty();
   } else if constexpr (std::is_enum_v<T>) {
     const auto names = names_of(value);
     const auto found = std::find(names.begin(), names.end(), text);
@@ -103,7 +106,7 @@ ordered_json to_json(const Settings& settings) {
           } else {
             value = *place;
           }
-          if constexpr (!std::is_enum_v<T>) {
+          if constexpr (std::is_arithmetic_v<T>) {
             if (setting.open && *place == static_cast<T>(*setting.open)) value = kOpen;
           }
         },

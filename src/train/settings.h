@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "encoder/transformer_weights.h"
 #include "head/label_regularisers.h"
 #include "head/label_similarity.h"
 #include "ranker/dual_descent.h"
@@ -21,8 +23,24 @@
 namespace elias {
 
 inline constexpr size_t kMostFolds = 16;  // of the ranker
+inline constexpr const char* kBagEncoder = "bag";
 
-enum class Method : uint8_t { kElias, kOva };
+enum class Method : uint8_t { kElias, kOva, kGlas };
+
+/// What an embedding classifier (method glas) learns by: one drawn label of each point against
+/// those that other points of its batch drew, by a margin or a softmax; or all labels, each by
+/// itself.
+enum class EmbeddingLoss : uint8_t { kMargin, kSoftmax, kOva, kAuto };
+
+/// What keeps the sum of a point's embeddings in bounds: a norm of each sum, or of the table's
+/// columns, which all have one learned length (weight normalisation).
+enum class Normalisation : uint8_t { kLayer, kWeight, kAuto };
+
+enum class BagActivation : uint8_t { kRelu, kLinear };
+
+/// What of a transformer's hidden states becomes a point's vector: that of [CLS], or the mean; or
+/// what the folder that it comes from says, and [CLS] if that says nothing.
+enum class PoolingChoice : uint8_t { kFirst, kMean, kAuto };
 
 /// Which labels the classifiers learn to reject: those of the shortlist, beside the loss on p; all
 /// of them, with the loss on p left to the index; or none (the paper's loss on p alone).
@@ -39,6 +57,15 @@ enum class Schedule : uint8_t { kStages, kOne, kAuto };
 
 /// What the sparse ranker sees of a point: its words, its vector, both; or there is no ranker.
 enum class RankerChoice : uint8_t { kOff, kWords, kVector, kBoth };
+
+/// Which labels of a batch are regularised: all that its points have, or the one that each drew; of
+/// more than kMostRegularised, so many by chance, as all pairs are looked at.
+enum class RegularisedLabels : uint8_t { kBatch, kDrawn };
+inline constexpr int64_t kMostRegularised = 4096;
+
+/// How a model without clusters finds labels: all are scored, or those that a graph of neighbours
+/// leads to (HNSW).
+enum class IndexChoice : uint8_t { kExact, kHnsw, kAuto };
 
 /// Peak learning rates of a stage.
 struct Rates {
@@ -60,11 +87,17 @@ struct Settings {
   int64_t max_features = 0;                       // derived: a bound on memory
   bool sublinear_tf = true;
 
-  // Encoder.
-  int64_t width = 0;  // D
+  // Encoder: a bag, the folder of a transformer, or the sizes of a new one.
+  std::string encoder = kBagEncoder;
+  PoolingChoice pooling = PoolingChoice::kAuto;
+  int64_t max_length = 0;  // tokens of a text; derived
+  float activations = 4;   // GiB that a transformer may keep of a batch
+  int64_t width = 0;       // D
   int64_t layers = 0;
-  float dropout = 0.5F;
-  float word_dropout = 0.2F;
+  float dropout = -1;       // derived
+  float word_dropout = -1;  // derived
+  Normalisation normalisation = Normalisation::kAuto;
+  BagActivation activation = BagActivation::kRelu;
 
   // Index.
   int64_t labels_per_cluster = 50;  // what C is derived from
@@ -81,12 +114,23 @@ struct Settings {
   bool keep_warm_classifiers = true;  // W_L from what comes before stage 1 to it
   LabelStart label_start = LabelStart::kPrior;
 
+  // In place of an index, for the other methods (index/neighbour_graph.h).
+  IndexChoice index = IndexChoice::kAuto;
+  int64_t neighbours = 16;
+  int64_t ef_construction = 200;
+  int64_t ef = 0;  // chosen when the graph is built
+
   // Loss.
   LogitLoss logit_loss = LogitLoss::kAuto;
   float lambda = 0.05F;  // of the shortlist loss
   float gamma = -1;      // of the final score; below zero: chosen on held-out points
-  Regulariser regulariser = Regulariser::kNone;     // of the directions of label classifiers
-  float regulariser_weight = 1;                     // beside the losses
+  EmbeddingLoss loss = EmbeddingLoss::kAuto;     // of method glas
+  float margin = -1;                             // c; derived
+  int64_t mined = -1;                            // rivals of a point that count; 0: all; derived
+  float scale = 0;                               // at which the labels' shared length starts
+  Regulariser regulariser = Regulariser::kAuto;  // of the directions of label classifiers
+  float regulariser_weight = -1;                 // beside the losses; derived
+  RegularisedLabels regularised = RegularisedLabels::kBatch;
   Similarity similarity = Similarity::kArithmetic;  // of labels, for the regulariser
 
   // Training.
@@ -104,6 +148,7 @@ struct Settings {
   int64_t averages = 4;        // an epoch
   int64_t held_out = -1;       // points, where no --dev is given; below zero: derived
   int64_t evaluate_every = 0;  // epochs of the last stage
+  int64_t patience = 0;        // evaluations without a gain that end a run; 0: none do
   /// Products of encoder layers, clusters and labels in bfloat16.
   bool bf16 = true;
 
@@ -145,8 +190,9 @@ std::string settings_help();
 /// The paper's choices where ours differ (--as-published), those of the authors' code where the
 /// paper is silent. What a preset has set stands. docs/training.md lists what is not restored.
 void set_as_published(Settings& settings);
-/// The settings of ELIAS, table 4, for a data set of the paper: amazon-670k, lf-amazontitles-131k,
-/// wikipedia-500k, amazon-3m. Throws InputError for another name, listing these.
+/// The settings of ELIAS, table 4, for a data set of the paper (amazon-670k, lf-amazontitles-131k,
+/// wikipedia-500k, amazon-3m), or those of GLaS, table 1 (amazoncat-13k). Throws InputError for
+/// another name, listing these.
 void set_preset(Settings& settings, const std::string& name);
 std::vector<std::string> preset_names();
 
@@ -157,6 +203,8 @@ struct DataSizes {
   double labels_per_point = 0;
   int64_t features = 0;  // V
   double features_per_point = 0;
+  std::optional<TransformerShape> transformer = {};  // none: the encoder is a bag
+  double tokens_per_point = 0;
 };
 /// Of texts, what is known before their features are.
 struct TextSizes {
@@ -170,6 +218,10 @@ void resolve_features(Settings& settings, const TextSizes& sizes);
 /// InputError if the index or a batch has more entries than can be numbered.
 void resolve(Settings& settings, const DataSizes& sizes);
 
+/// True if the encoder is a transformer.
+bool has_transformer(const Settings& settings);
+/// True if batches learn from the labels that they draw alone.
+bool draws_labels(const Settings& settings);
 /// True if the classifiers of L labels are worked on and stepped as a whole, false if row by row
 /// (head/label_losses.h).
 bool labels_go_by_blocks(const Settings& settings, int64_t L);

@@ -30,7 +30,8 @@ constexpr double kNoBound = 1e6;
 using S = Settings;
 // What others are derived from stands before them: where two runs differ, the cause is named.
 constexpr Setting kSettings[] = {
-    {"method", at<&S::method>, "elias: search, then rank; ova: rank all labels"},
+    {"method", at<&S::method>,
+     "elias: search, then rank; ova: rank all labels; glas: embed labels, and find the nearest"},
     {"seed", at<&S::seed>, "of all random choices", 0, 9e15},
 
     {"words_low", at<&S::words_low>, "shortest word n-gram; 0: none", 0, 100},
@@ -43,12 +44,22 @@ constexpr Setting kSettings[] = {
      kManySteps, 0},
     {"sublinear_tf", at<&S::sublinear_tf>, "1 + ln(tf) in place of tf"},
 
+    {"encoder", at<&S::encoder>, "of points: a bag of embeddings, or a transformer"},
+    {"pooling", at<&S::pooling>, "of a transformer's hidden states: that of [CLS], or the mean"},
+    {"max_length", at<&S::max_length>,
+     "tokens of a text that a transformer reads, [CLS] and [SEP] among them", 3, 65536, 0},
+    {"activations", at<&S::activations>,
+     "GiB that a transformer may keep of a batch; what needs more is computed twice", 0.01, 1000},
     {"width", at<&S::width>, "D, of a point's vector", 1, 65536, 0},
     {"max_features", at<&S::max_features>, "terms of each kind that are kept: the most frequent", 1,
      kMostLabels, 0},
     {"layers", at<&S::layers>, "residual layers after the bag of embeddings", 0, 64},
-    {"dropout", at<&S::dropout>, "rate, on a point's vector", 0, 0.99},
-    {"word_dropout", at<&S::word_dropout>, "rate at which features are left out", 0, 0.99},
+    {"dropout", at<&S::dropout>, "rate, on a point's vector", 0, 0.99, -1},
+    {"word_dropout", at<&S::word_dropout>, "rate at which features are left out", 0, 0.99, -1},
+    {"normalisation", at<&S::normalisation>,
+     "of the sum of a point's embeddings: by a layer norm, or by one length of all columns of "
+     "weights"},
+    {"activation", at<&S::activation>, "of that sum"},
 
     {"labels_per_cluster", at<&S::labels_per_cluster>,
      "at most so many, where clusters are derived", 1, kMostLabels},
@@ -71,22 +82,39 @@ constexpr Setting kSettings[] = {
      "stage 1 goes on with the label classifiers of the epochs before it"},
     {"label_start", at<&S::label_start>, "initial values of the label classifiers"},
 
+    {"index", at<&S::index>,
+     "of glas and ova: exact scores all labels, hnsw those that a graph of neighbours leads to"},
+    {"neighbours", at<&S::neighbours>, "of each label that joins the graph of hnsw", 2, 1000},
+    {"ef_construction", at<&S::ef_construction>, "labels looked among for these", 1, kNoBound},
+    {"ef", at<&S::ef>, "labels that a search through the graph keeps: recall against time", 1,
+     kMostLabels, 0},
+
     {"logit_loss", at<&S::logit_loss>,
      "labels the classifiers learn to reject beside the loss on p"},
     {"lambda", at<&S::lambda>, "weight of the shortlist loss", 0, kNoBound},
     {"gamma", at<&S::gamma>, "power of the shortlist score in the final score", 0, 10, -1},
+    {"loss", at<&S::loss>,
+     "of glas: a drawn label of a point against those that others drew, or ova: all labels"},
+    {"margin", at<&S::margin>, "by which its drawn label is to be nearer than others", 0, 2, -1},
+    {"mined", at<&S::mined>,
+     "of the labels that others drew, the nearest that count for a point; 0: all", 0, kMostLabels,
+     -1},
+    {"scale", at<&S::scale>,
+     "at which the length that all labels share starts, where it is learned", 0.01, kNoBound, 0},
     {"regulariser", at<&S::regulariser>,
      "what keeps the directions of label classifiers apart, or near those of labels alike"},
     {"regulariser_weight", at<&S::regulariser_weight>, "weight of the regulariser's loss", 0,
-     kNoBound},
+     kNoBound, -1},
+    {"regularised", at<&S::regularised>,
+     "whose directions: all labels that points of a batch have, or the one that each draws"},
     {"similarity", at<&S::similarity>,
      "how alike two labels are, by the points of each and of both: for glas and laplacian"},
 
     {"held_out", at<&S::held_out>,
      "training points kept apart to choose by, where no --dev is given", 0, kManySteps, -1},
     {"batch", at<&S::batch>, "points a step", 1, kNoBound, 0},
-    {"stage1_epochs", at<&S::stage1_epochs>, "epochs with fixed clusters; for ova: all epochs", 1,
-     kNoBound, 0},
+    {"stage1_epochs", at<&S::stage1_epochs>,
+     "epochs with fixed clusters; for ova and glas: all epochs", 1, kNoBound, 0},
     {"stage2_epochs", at<&S::stage2_epochs>, "epochs in which the index is learned", 0, kNoBound,
      -1},
     {"warm_epochs", at<&S::warm_epochs>,
@@ -113,6 +141,9 @@ constexpr Setting kSettings[] = {
     {"averages", at<&S::averages>, "averages taken an epoch", 1, kNoBound},
     {"evaluate_every", at<&S::evaluate_every>, "epochs from one evaluation to the next", 1,
      kNoBound, 0},
+    {"patience", at<&S::patience>,
+     "evaluations of the last stage without a gain after which it ends; 0: it never ends early", 0,
+     kNoBound},
     {"bf16", at<&S::bf16>, "products of layers, clusters and labels in bfloat16"},
 
     {"ranker", at<&S::ranker>, "what the sparse ranker sees of a point; off: there is none"},
@@ -146,7 +177,13 @@ constexpr Setting kSettings[] = {
      "of the members' scores: their mean, the mean of 1 / rank, or learned"},
 };
 
-constexpr std::string_view kMethods[] = {"elias", "ova"};
+constexpr std::string_view kRegularisedLabels[] = {"batch", "drawn"};
+constexpr std::string_view kMethods[] = {"elias", "ova", "glas"};
+constexpr std::string_view kEmbeddingLosses[] = {"margin", "softmax", "ova", "auto"};
+constexpr std::string_view kNormalisations[] = {"layer", "weight", "auto"};
+constexpr std::string_view kPoolingChoices[] = {"first", "mean", "auto"};
+constexpr std::string_view kBagActivations[] = {"relu", "linear"};
+constexpr std::string_view kIndexChoices[] = {"exact", "hnsw", "auto"};
 constexpr std::string_view kLogitLosses[] = {"none", "shortlist", "all", "auto"};
 constexpr std::string_view kLabelStarts[] = {"prior", "published"};
 constexpr std::string_view kSchedules[] = {"stages", "one", "auto"};
@@ -159,7 +196,13 @@ std::span<const std::string_view> names_of(const Method*) { return kMethods; }
 std::span<const std::string_view> names_of(const LogitLoss*) { return kLogitLosses; }
 std::span<const std::string_view> names_of(const LabelStart*) { return kLabelStarts; }
 std::span<const std::string_view> names_of(const Schedule*) { return kSchedules; }
+std::span<const std::string_view> names_of(const EmbeddingLoss*) { return kEmbeddingLosses; }
+std::span<const std::string_view> names_of(const Normalisation*) { return kNormalisations; }
+std::span<const std::string_view> names_of(const BagActivation*) { return kBagActivations; }
+std::span<const std::string_view> names_of(const PoolingChoice*) { return kPoolingChoices; }
+std::span<const std::string_view> names_of(const IndexChoice*) { return kIndexChoices; }
 std::span<const std::string_view> names_of(const Regulariser*) { return kRegulariserNames; }
+std::span<const std::string_view> names_of(const RegularisedLabels*) { return kRegularisedLabels; }
 std::span<const std::string_view> names_of(const Similarity*) { return kSimilarityNames; }
 std::span<const std::string_view> names_of(const RankerChoice*) { return kRankerChoices; }
 std::span<const std::string_view> names_of(const RankerLoss*) { return kRankerLossNames; }
@@ -173,6 +216,8 @@ std::string allowed_values(const Setting& setting) {
         using T = std::remove_pointer_t<decltype(place)>;
         if constexpr (std::is_same_v<T, bool>) {
           return "true or false";
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          return "bag, the folder of a transformer, or new:layers=4,width=256,heads=4";
         } else if constexpr (std::is_enum_v<T>) {
           return fmt::format("{}", fmt::join(names_of(place), " or "));
         } else {

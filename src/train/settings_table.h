@@ -14,9 +14,11 @@ namespace elias {
 
 struct Setting {
   /// Where the value lies; its type is the setting's kind.
-  using Place = std::variant<int*, int64_t*, uint64_t*, float*, double*, bool*, Method*, LogitLoss*,
-                             LabelStart*, Schedule*, Regulariser*, Similarity*, RankerChoice*,
-                             RankerLoss*, MixKind*, FusionKind*>;
+  using Place =
+      std::variant<int*, int64_t*, uint64_t*, float*, double*, bool*, std::string*, Method*,
+                   LogitLoss*, PoolingChoice*, LabelStart*, Schedule*, EmbeddingLoss*,
+                   Normalisation*, BagActivation*, IndexChoice*, Regulariser*, RegularisedLabels*,
+                   Similarity*, RankerChoice*, RankerLoss*, MixKind*, FusionKind*>;
 
   std::string_view name;
   Place (*place)(Settings&);
@@ -33,7 +35,13 @@ std::span<const std::string_view> names_of(const Method*);
 std::span<const std::string_view> names_of(const LogitLoss*);
 std::span<const std::string_view> names_of(const LabelStart*);
 std::span<const std::string_view> names_of(const Schedule*);
+std::span<const std::string_view> names_of(const EmbeddingLoss*);
+std::span<const std::string_view> names_of(const Normalisation*);
+std::span<const std::string_view> names_of(const BagActivation*);
+std::span<const std::string_view> names_of(const PoolingChoice*);
+std::span<const std::string_view> names_of(const IndexChoice*);
 std::span<const std::string_view> names_of(const Regulariser*);
+std::span<const std::string_view> names_of(const RegularisedLabels*);
 std::span<const std::string_view> names_of(const Similarity*);
 std::span<const std::string_view> names_of(const RankerChoice*);
 std::span<const std::string_view> names_of(const RankerLoss*);

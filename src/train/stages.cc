@@ -18,14 +18,18 @@ std::string Stage::name() const {
       return "stage 2";
     case StageKind::kOva:
       return "one-vs-all";
+    case StageKind::kGlas:
+      return "glas";
   }
   return {};
 }
 
 std::vector<Stage> stages_of(const Settings& settings) {
   std::vector<Stage> all;
-  if (settings.method == Method::kOva) {
-    all = {{StageKind::kOva, settings.stage1_epochs, settings.stage1_rates}};
+  if (settings.method != Method::kElias) {
+    const bool glas = settings.method == Method::kGlas;
+    all = {
+        {glas ? StageKind::kGlas : StageKind::kOva, settings.stage1_epochs, settings.stage1_rates}};
   } else {
     // Where all labels are rejected none need be found: the index can wait for a trained encoder.
     const StageKind before =

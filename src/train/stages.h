@@ -10,16 +10,19 @@
 namespace elias {
 
 /// Before stage 1, whose clusters are of what was learned, comes a short stage 1 with clusters of
-/// the words alone; or epochs without an index, which are all that one-vs-all has.
-enum class StageKind : uint8_t { kWarm, kStage1, kStage2, kOva };
+/// the words alone; or epochs without an index, which are all that one-vs-all has. An embedding
+/// classifier has one stage.
+enum class StageKind : uint8_t { kWarm, kStage1, kStage2, kOva, kGlas };
 
 struct Stage {
   StageKind kind{};
   int64_t epochs = 0;
   Rates rates;
 
-  /// "short stage 1", "stage 1", "stage 2", "one-vs-all".
+  /// "short stage 1", "stage 1", "stage 2", "one-vs-all", "glas".
   std::string name() const;
+  /// True of those with clusters of labels.
+  bool has_index() const { return kind != StageKind::kOva && kind != StageKind::kGlas; }
 };
 
 /// Those with at least one epoch.

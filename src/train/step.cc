@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
+#include "base/random.h"
+#include "head/directions.h"
 #include "head/label_regularisers.h"
 #include "head/label_similarity.h"
 #include "index/edge_scores.h"
-#include "ops/lookup/key_groups.h"
 #include "ops/lookup/row_gradient_sum.h"
 #include "ops/lookup/top_k.h"
 #include "ops/rows/convert.h"
@@ -22,11 +24,37 @@ size_t most_labels(const BatchLabels& labels) {
   return most;
 }
 
-// The labels in any of the shortlists, or drawn, rising.
-std::vector<int32_t> distinct_labels(const Shortlists& shortlists, const DrawnLabels& drawn,
+// All labels of the points, rising.
+std::vector<int32_t> labels_of(const BatchLabels& labels) {
+  std::vector<int32_t> all;
+  for (size_t i = 0; i < labels.points.size(); ++i) {
+    const CsrRow row = labels.row(i);
+    for (size_t j = 0; j < row.size(); ++j) {
+      if (row.values[j] > 0) all.push_back(static_cast<int32_t>(row.columns[j]));
+    }
+  }
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+// `most` of the labels by chance, rising: a function of seed and step.
+void sample_labels(size_t most, uint64_t seed, uint64_t step, std::vector<int32_t>& labels) {
+  if (labels.size() <= most) return;
+  constexpr uint64_t kRegularised = 0x7265677561;  // apart from the streams of other uses
+  const Random random(seed ^ kRegularised, step);
+  for (size_t i = 0; i < most; ++i) {
+    std::swap(labels[i], labels[i + random.below(i, labels.size() - i)]);
+  }
+  labels.resize(most);
+  std::ranges::sort(labels);
+}
+
+// The labels in any of the shortlists, or among others, rising.
+std::vector<int32_t> distinct_labels(const Shortlists& shortlists, std::span<const int32_t> others,
                                      int64_t L) {
   std::vector<uint8_t> used(static_cast<size_t>(L), 0);
-  for (const int32_t label : drawn.labels) used[label] = 1;
+  for (const int32_t label : others) used[label] = 1;
   for (size_t i = 0; i < shortlists.counts.size(); ++i) {
     for (const int32_t label : shortlists.row<int32_t>(shortlists.labels, i)) used[label] = 1;
   }
@@ -59,11 +87,11 @@ double StepSums::loss() const {
   return points == 0 ? 0 : all / static_cast<double>(points);
 }
 
-TrainingStep::TrainingStep(const Context& context, const Settings& settings, const Csr& features,
-                           const Csr& labels, Network& network)
+TrainingStep::TrainingStep(const Context& context, const Settings& settings,
+                           const PointsView& points, const Csr& labels, Network& network)
     : context_(context),
       settings_(settings),
-      features_(features),
+      points_(points),
       labels_(labels),
       network_(network),
       precision_(settings.bf16 ? Precision::kBFloat16 : Precision::kFloat32),
@@ -91,24 +119,12 @@ float TrainingStep::share(const StepPosition& position, int64_t every) const {
 
 StepSums TrainingStep::run(std::span<const uint32_t> points, std::span<const int32_t> parents,
                            const StepPosition& position) {
-  gather_bags(features_, points, settings_.word_dropout, settings_.seed, position.stream, bags_,
-              context_.pool());
-  const Bags bags = bags_.view();
-  const KeyGroups used = group_by_key(context_, bags.ids, network_.features());
-  network_.table().catch_up(context_, used.keys);
-  const BagNoise noise{
-      .dropout = settings_.dropout, .seed = settings_.seed, .step = position.stream};
-  const auto weights = network_.encoder(Weights::kCurrent);
-  encode_bags(context_, weights, pack_bag(context_, weights, precision_), bags, noise,
-              activations_);
-
-  Tensor dphi(activations_.phi().shape(), DType::kFloat32);
-  StepSums sums = heads_backward(points, parents, position, activations_.phi(), dphi);
-  const RowGradient table = encode_bags_backward(context_, weights, precision_, bags, noise, dphi,
-                                                 activations_, network_.encoder_gradients());
   const float rate = share(position, 1);
-  network_.table().step(context_, rate * network_.table().options().rate, table);
-  network_.step_encoder(context_, rate);
+  const ConstTensorView phi =
+      network_.encoder().forward(context_, points_, points, position.stream);
+  Tensor dphi(phi.shape(), DType::kFloat32);
+  StepSums sums = heads_backward(points, parents, position, phi, dphi);
+  network_.encoder().backward(context_, dphi, rate);
   // What is left at a stage's end is not the next one's.
   if (position.step % settings_.accumulation == 0 || position.step == position.steps) {
     network_.step_heads(context_, share(position, settings_.accumulation), index_share(position));
@@ -144,6 +160,7 @@ StepSums TrainingStep::heads_backward(std::span<const uint32_t> points,
                                       TensorView dphi) {
   const int64_t N = phi.rows();
   const BatchLabels labels{.matrix = &labels_, .points = points};
+  if (settings_.method == Method::kGlas) return embeddings_backward(labels, position, phi, dphi);
   LabelLossOptions options{
       .weights = {},
       .all_labels = !network_.has_index() || settings_.logit_loss == LogitLoss::kAll,
@@ -197,17 +214,21 @@ LossSums TrainingStep::labels_backward(const LabelLossOptions& options,
   Parameter& bias = network_.label_bias();
   LabelClassifiers classifiers{.weights = std::as_const(weights).weights(),
                                .bias = std::as_const(bias).weights().reshaped({network_.labels()})};
-  const DrawnLabels drawn = settings_.regulariser == Regulariser::kNone
-                                ? DrawnLabels()
-                                : draw_labels(labels, settings_.seed, position.stream);
+  const std::vector<int32_t> regularised =
+      regularised_labels(labels,
+                         settings_.regularised == RegularisedLabels::kDrawn
+                             ? draw_labels(labels, settings_.seed, position.stream)
+                             : DrawnLabels(),
+                         position);
   if (network_.labels_by_blocks()) {
     const LossSums sums =
         label_losses_by_blocks(context_, options, phi, classifiers, labels, heads_.shortlists, dphi,
                                weights.gradient(), bias.gradient().reshaped({network_.labels()}));
-    add_rows(context_.pool(), drawn.labels, regularise(drawn, phi, dphi), weights.gradient());
+    add_rows(context_.pool(), regularised, regularise(regularised, phi, dphi), weights.gradient());
     return sums;
   }
-  const std::vector<int32_t> used = distinct_labels(heads_.shortlists, drawn, network_.labels());
+  const std::vector<int32_t> used =
+      distinct_labels(heads_.shortlists, regularised, network_.labels());
   const ConstTensorView rows(used.data(), {static_cast<int64_t>(used.size())});
   weights.catch_up(context_, rows);
   bias.catch_up(context_, rows);
@@ -219,8 +240,8 @@ LossSums TrainingStep::labels_backward(const LabelLossOptions& options,
   LossSums sums;
   LabelRowGradients gradients = label_losses_by_rows(context_, options, phi, classifiers, labels,
                                                      heads_.shortlists, dphi, sums);
-  const Tensor drows = regularise(drawn, phi, dphi);
-  const RowGradientSum both(context_, gradients.weights, drawn.labels, drows);
+  const Tensor drows = regularise(regularised, phi, dphi);
+  const RowGradientSum both(context_, gradients.weights, regularised, drows);
   // A published rate is for steps of several batches; without, the authors' is 0.003 for 0.01.
   const float rate = share(position, 1) / std::sqrt(static_cast<float>(settings_.accumulation));
   weights.step(context_, rate * weights.options().rate, both.gradient());
@@ -228,15 +249,81 @@ LossSums TrainingStep::labels_backward(const LabelLossOptions& options,
   return sums;
 }
 
-// What the regulariser adds to the gradient of the drawn labels, [R, D]; to that of phi it adds
+StepSums TrainingStep::embeddings_backward(const BatchLabels& labels, const StepPosition& position,
+                                           ConstTensorView phi, TensorView dphi) {
+  const auto N = static_cast<double>(phi.rows());
+  const DrawnLabels drawn = draw_labels(labels, settings_.seed, position.stream);
+  EmbeddingSums own;
+  double weight = 1;  // of the loss, where the sum is over the batch's points
+  if (settings_.loss == EmbeddingLoss::kOva) {
+    Parameter& weights = network_.label_weights();
+    Parameter& bias = network_.label_bias();
+    weight = 1 / static_cast<double>(network_.labels());
+    own = all_embedding_losses(context_, static_cast<float>(weight / N), precision_, phi,
+                               network_.embeddings(), labels, dphi, weights.gradient(),
+                               bias.gradient().reshaped({network_.labels()}));
+    const std::vector<int32_t> regularised = regularised_labels(labels, drawn, position);
+    add_rows(context_.pool(), regularised, regularise(regularised, phi, dphi), weights.gradient());
+  } else {
+    own = drawn_embeddings_backward(labels, drawn, position, phi, dphi);
+  }
+  // A margin is one between unit vectors: were their length learned, it would be none.
+  if (settings_.loss != EmbeddingLoss::kMargin) {
+    network_.label_length().gradient().span<float>()[0] += static_cast<float>(own.dlength);
+  }
+  StepSums sums;
+  sums.points = phi.rows();
+  sums.on_z = own.loss * weight;
+  sums.regulariser = heads_.regulariser * N;
+  return sums;
+}
+
+EmbeddingSums TrainingStep::drawn_embeddings_backward(const BatchLabels& labels,
+                                                      const DrawnLabels& drawn,
+                                                      const StepPosition& position,
+                                                      ConstTensorView phi, TensorView dphi) {
+  Parameter& weights = network_.label_weights();
+  const std::vector<int32_t> regularised = regularised_labels(labels, drawn, position);
+  std::vector<int32_t> used;
+  std::ranges::set_union(regularised, drawn.labels, std::back_inserter(used));
+  weights.catch_up(context_, ConstTensorView(used.data(), {std::ssize(used)}));
+  const SampledLossOptions options{.kind = settings_.loss == EmbeddingLoss::kMargin
+                                               ? SampledLoss::kMargin
+                                               : SampledLoss::kSoftmax,
+                                   .margin = settings_.margin,
+                                   .mined = settings_.mined,
+                                   .weight = 1 / static_cast<float>(phi.rows())};
+  Tensor drows({std::ssize(drawn.labels), phi.width()}, DType::kFloat32);
+  const EmbeddingSums sums = sampled_embedding_losses(
+      context_, options, precision_, phi, network_.embeddings(), labels, drawn, dphi, drows);
+  const RowGradient own = gradient_of_rows(drawn.labels, drows);
+  const Tensor more = regularise(regularised, phi, dphi);
+  const RowGradientSum both(context_, own, regularised, more);
+  weights.step(context_, share(position, 1) * weights.options().rate, both.gradient());
+  return sums;
+}
+
+// The labels of a batch whose directions are regularised, rising.
+std::vector<int32_t> TrainingStep::regularised_labels(const BatchLabels& labels,
+                                                      const DrawnLabels& drawn,
+                                                      const StepPosition& position) const {
+  if (settings_.regulariser == Regulariser::kNone) return {};
+  std::vector<int32_t> all =
+      settings_.regularised == RegularisedLabels::kDrawn ? drawn.labels : labels_of(labels);
+  sample_labels(kMostRegularised, settings_.seed, position.stream, all);
+  return all;
+}
+
+// What the regulariser adds to the gradient of the labels' rows, [R, D]; to that of phi it adds
 // itself.
-Tensor TrainingStep::regularise(const DrawnLabels& drawn, ConstTensorView phi, TensorView dphi) {
-  Tensor drows({static_cast<int64_t>(drawn.labels.size()), phi.width()}, DType::kFloat32);
+Tensor TrainingStep::regularise(std::span<const int32_t> labels, ConstTensorView phi,
+                                TensorView dphi) {
+  Tensor drows({std::ssize(labels), phi.width()}, DType::kFloat32);
   heads_.regulariser = 0;
-  if (drawn.labels.empty()) return drows;
+  if (labels.empty()) return drows;
   const double loss = regularise_directions(
       context_, settings_.regulariser, settings_.regulariser_weight, phi,
-      std::as_const(network_.label_weights()).weights(), similarity_, drawn.labels, dphi, drows);
+      std::as_const(network_.label_weights()).weights(), similarity_, labels, dphi, drows);
   heads_.regulariser = loss * double{settings_.regulariser_weight};
   return drows;
 }

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "data/csr.h"
-#include "encoder/word_dropout.h"
+#include "encoder/points.h"
+#include "head/embedding_losses.h"
 #include "head/label_losses.h"
 #include "head/sampled_losses.h"
 #include "index/exploration.h"
@@ -38,7 +40,7 @@ struct StepSums {
 class TrainingStep {
  public:
   /// All must outlive the object.
-  TrainingStep(const Context& context, const Settings& settings, const Csr& features,
+  TrainingStep(const Context& context, const Settings& settings, const PointsView& points,
                const Csr& labels, Network& network);
 
   /// parents [L] of the labels: those clusters are explored for a point in any case.
@@ -58,22 +60,27 @@ class TrainingStep {
   ClusterScores score_clusters(ConstTensorView phi);
   StepSums heads_backward(std::span<const uint32_t> points, std::span<const int32_t> parents,
                           const StepPosition& position, ConstTensorView phi, TensorView dphi);
+  StepSums embeddings_backward(const BatchLabels& labels, const StepPosition& position,
+                               ConstTensorView phi, TensorView dphi);
+  EmbeddingSums drawn_embeddings_backward(const BatchLabels& labels, const DrawnLabels& drawn,
+                                          const StepPosition& position, ConstTensorView phi,
+                                          TensorView dphi);
   LossSums labels_backward(const LabelLossOptions& options, const StepPosition& position,
                            ConstTensorView phi, const BatchLabels& labels, TensorView dphi);
-  Tensor regularise(const DrawnLabels& drawn, ConstTensorView phi, TensorView dphi);
+  std::vector<int32_t> regularised_labels(const BatchLabels& labels, const DrawnLabels& drawn,
+                                          const StepPosition& position) const;
+  Tensor regularise(std::span<const int32_t> labels, ConstTensorView phi, TensorView dphi);
   void clusters_backward(const ClusterScores& clusters, ConstTensorView phi, TensorView dphi);
   float index_share(const StepPosition& position) const;
   float share(const StepPosition& position, int64_t every) const;
 
   const Context& context_;
   const Settings& settings_;
-  const Csr& features_;
+  PointsView points_;
   const Csr& labels_;
   Network& network_;
   Precision precision_;
   Csr similarity_;  // [L x L], if the regulariser needs it
-  BagBatch bags_;
-  BagActivations activations_;
   Exploration exploration_;
   Heads heads_;
 };

@@ -33,6 +33,21 @@ constexpr size_t kTermsPerLabel = 200;
 
 bool is_below(int64_t value, int64_t end) { return value >= 0 && value < end; }
 
+std::vector<int32_t> unseen_labels(const Csr& labels) {
+  std::vector<bool> seen(labels.cols);
+  for (size_t i = 0; i < labels.rows(); ++i) {
+    const CsrRow row = labels.row(i);
+    for (size_t j = 0; j < row.size(); ++j) {
+      if (row.values[j] > 0) seen[row.columns[j]] = true;
+    }
+  }
+  std::vector<int32_t> unseen;
+  for (size_t l = 0; l < seen.size(); ++l) {
+    if (!seen[l]) unseen.push_back(static_cast<int32_t>(l));
+  }
+  return unseen;
+}
+
 class Trainer {
  public:
   Trainer(const Context& context, const Settings& settings, const TrainingData& data,
@@ -43,9 +58,11 @@ class Trainer {
         hooks_(hooks),
         stages_(stages_of(settings)),
         network_(context, settings, static_cast<int64_t>(data.features.cols),
-                 static_cast<int64_t>(data.labels.cols)),
-        step_(context, settings, data.features, data.labels, network_),
-        held_out_(context, settings, data) {}
+                 static_cast<int64_t>(data.labels.cols), data.transformer.get()),
+        step_(context, settings, data.points(), data.labels, network_),
+        held_out_(context, settings, data) {
+    network_.set_unseen(unseen_labels(data.labels));
+  }
 
   Outcome run(std::optional<SafetensorsFile> resume) {
     bool begun = resume.has_value();  // a checkpoint is of a stage that has begun
@@ -105,6 +122,7 @@ class Trainer {
   StepSums epoch_sums_;
   int64_t points_before_ = 0;  // of the epoch, learned from before this process came to it
   double best_ = -1;           // nDCG@5 of what was kept last
+  int64_t since_gain_ = 0;     // evaluations of the last stage since there was a better one
 };
 
 // --- what stages stand on ------------------------------------------------------------------------
@@ -113,6 +131,7 @@ void Trainer::begin_stage() {
   const Stopwatch watch;
   switch (stage().kind) {
     case StageKind::kOva:
+    case StageKind::kGlas:
       break;
     case StageKind::kWarm:
       cluster({});
@@ -148,7 +167,8 @@ void Trainer::cluster(Tensor phi_sums) {
 template <typename Use>
 void Trainer::for_encoded_points(const Use& use) {
   network_.catch_up_all(context_);
-  encode_all(context_, network_.encoder(Weights::kCurrent), data_.features, use);
+  encode_all(context_, network_.encoder().weights(context_, Weights::kCurrent), data_.points(),
+             use);
 }
 
 Tensor Trainer::sum_phi_by_label() {
@@ -184,6 +204,10 @@ Outcome Trainer::run_stage() {
   for (; position_.epoch < stage().epochs; ++position_.epoch) {
     if (run_epoch(steps) == Outcome::kStopped) return Outcome::kStopped;
     position_.batch = 0;
+    if (settings_.patience > 0 && since_gain_ >= settings_.patience) {
+      hooks_.log("patience", {{"epoch", position_.epoch + 1}, {"evaluations", since_gain_}});
+      break;
+    }
   }
   if (last_stage()) return Outcome::kFinished;
   // What the next stage stands on takes long to build, and cannot be saved half-way.
@@ -268,7 +292,7 @@ void Trainer::end_epoch(double seconds) {
 
 void Trainer::evaluate_and_keep(ordered_json& fields) {
   network_.catch_up_all(context_);
-  const PredictorWeights weights = network_.predictor_weights(Weights::kAveraged);
+  PredictorWeights weights = network_.predictor_weights(context_, Weights::kAveraged);
   SearchSettings search = held_out_.search_settings(weights);
   double score = best_;
   if (held_out_.any()) {
@@ -281,8 +305,16 @@ void Trainer::evaluate_and_keep(ordered_json& fields) {
     if (network_.has_index()) fields["gamma"] = search.gamma;
   }
   // Of equals the later, which has learned for longer.
-  if (!last_stage() || score < best_) return;
+  if (!last_stage()) return;
+  if (held_out_.any()) ++since_gain_;
+  if (score > best_) since_gain_ = 0;
+  if (score < best_) return;
   best_ = score;
+  // Only now: the line takes a pass over held-out points.
+  if (stage().kind == StageKind::kGlas) {
+    weights =
+        network_.predictor_weights(context_, Weights::kAveraged, held_out_.score_line(weights));
+  }
   hooks_.keep({.weights = weights, .search = search, .stage1_clusters = cluster_of_});
   fields["kept"] = true;
 }
@@ -323,9 +355,9 @@ void Trainer::save() {
   network_.save(writer);
   writer.add<int32_t>("cluster_of", cluster_of_);
   writer.add<int32_t>("parents", parents_);
-  const std::array<int64_t, 6> counts = {position_.stage,       position_.epoch,
-                                         position_.batch,       epoch_sums_.points,
-                                         epoch_sums_.positives, epoch_sums_.missed};
+  const std::array<int64_t, 7> counts = {
+      position_.stage,       position_.epoch,    position_.batch, epoch_sums_.points,
+      epoch_sums_.positives, epoch_sums_.missed, since_gain_};
   const std::array<double, 5> sums = {epoch_sums_.on_p, epoch_sums_.on_z, epoch_sums_.shortlist,
                                       epoch_sums_.regulariser, best_};
   writer.add<int64_t>("position", counts);
@@ -340,7 +372,7 @@ void Trainer::load(const SafetensorsFile& file) {
   if (!std::ranges::equal(file.vector<int64_t>("run"), run_numbers())) refuse();
   const auto counts = file.vector<int64_t>("position");
   const auto sums = file.vector<double>("sums");
-  if (counts.size() != 6 || sums.size() != 5) refuse();
+  if (counts.size() != 7 || sums.size() != 5) refuse();
   position_ = {.stage = counts[0], .epoch = counts[1], .batch = counts[2]};
   if (!is_on_the_way(position_)) refuse();
   network_.load(context_, stage().rates, file);
@@ -357,6 +389,7 @@ void Trainer::load(const SafetensorsFile& file) {
                  .positives = counts[4],
                  .missed = counts[5]};
   best_ = sums[4];
+  since_gain_ = counts[6];
 }
 
 // A batch, or the end of a stage that is not the last.
@@ -369,7 +402,7 @@ bool Trainer::is_on_the_way(const Position& position) const {
 }
 
 bool Trainer::index_fits_stage() const {
-  if (network_.has_index() != (stage().kind != StageKind::kOva) ||
+  if (network_.has_index() != stage().has_index() ||
       network_.has_learned_edges() != (stage().kind == StageKind::kStage2)) {
     return false;
   }
@@ -387,8 +420,11 @@ Outcome train(const Context& context, const Settings& settings, const TrainingDa
               const TrainingHooks& hooks, std::optional<SafetensorsFile> resume) {
   ELIAS_ASSERT(data.features.rows() == data.labels.rows() && data.labels.rows() > 0);
   ELIAS_ASSERT(settings.batch > 0 && settings.evaluate_every > 0 &&
-               settings.logit_loss != LogitLoss::kAuto &&
-               settings.schedule != Schedule::kAuto);  // resolved
+               settings.logit_loss != LogitLoss::kAuto && settings.schedule != Schedule::kAuto &&
+               (settings.method != Method::kGlas || settings.loss != EmbeddingLoss::kAuto) &&
+               settings.regulariser != Regulariser::kAuto &&
+               settings.normalisation != Normalisation::kAuto && settings.dropout >= 0 &&
+               settings.word_dropout >= 0);  // resolved
   return Trainer(context, settings, data, hooks).run(std::move(resume));
 }
 

@@ -12,12 +12,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "data/csr.h"
 #include "data/io/safetensors.h"
+#include "encoder/points.h"
+#include "encoder/pretrained.h"
 #include "model/predictor.h"
 #include "ops/context.h"
 #include "train/settings.h"
@@ -30,6 +33,11 @@ struct TrainingData {
   Csr labels;    // N x L
   Csr held_out_features;
   Csr held_out_labels;
+  TokenRows tokens = {}, held_out_tokens = {};         // of a transformer; else without rows
+  std::shared_ptr<const Pretrained> transformer = {};  // what it starts with; null: a bag
+
+  PointsView points() const { return {features, tokens}; }
+  PointsView held_out() const { return {held_out_features, held_out_tokens}; }
 };
 
 /// Where a run is.

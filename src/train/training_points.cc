@@ -11,6 +11,7 @@
 #include "base/machine_memory.h"
 #include "base/random.h"
 #include "text/tfidf_fitter.h"
+#include "train/encoder_start.h"
 
 namespace elias {
 namespace {
@@ -95,8 +96,28 @@ void make_features(Dataset& train, Dataset* dev, Settings& settings, TrainingPoi
   }
 }
 
+/// What a transformer reads of the texts of both files, before make_features takes these.
+void make_tokens(const Dataset& train, const Dataset* dev, Settings& settings,
+                 TrainingPoints& points, ThreadPool& pool) {
+  TrainingData& data = points.data;
+  if (!has_transformer(settings)) return;
+  if (!train.info.has_text) {
+    throw InputError(
+        "{}: holds features, but --encoder {} reads texts: give texts, or leave --encoder out",
+        train.info.name, settings.encoder);
+  }
+  data.transformer = start_transformer(settings, train.texts, pool);
+  points.tokens = {.transformer = data.transformer->config,
+                   .words = data.transformer->tokens,
+                   .max_length = settings.max_length};
+  const WordPiece wordpiece(points.tokens->words, settings.encoder);
+  const auto most = static_cast<size_t>(settings.max_length);
+  data.tokens = wordpiece.encode_all(train.texts, most, pool);
+  if (dev != nullptr) data.held_out_tokens = wordpiece.encode_all(dev->texts, most, pool);
+}
+
 /// Takes the points without labels out; returns how many there were. Throws InputError if all are.
-uint64_t drop_unlabelled(Dataset& data) {
+uint64_t drop_unlabelled(Dataset& data, TokenRows& tokens) {
   std::vector<size_t> rows;
   for (size_t i = 0; i < data.rows(); ++i) {
     if (data.labels.row(i).size() > 0) rows.push_back(i);
@@ -108,6 +129,7 @@ uint64_t drop_unlabelled(Dataset& data) {
   if (unlabelled == 0) return 0;
   data.features = select_rows(data.features, rows);
   data.labels = select_rows(data.labels, rows);
+  if (tokens.rows() > 0) tokens = select_rows(tokens, rows);
   return unlabelled;
 }
 
@@ -116,13 +138,18 @@ void clamp_relevances(Csr& labels) {
   for (float& value : labels.values) value = std::min(value, 1.0F);
 }
 
-DataSizes sizes_of(const Csr& features, const Csr& labels) {
+DataSizes sizes_of(const TrainingData& data) {
+  const Csr &features = data.features, &labels = data.labels;
   const auto points = static_cast<double>(labels.rows());
-  return {.points = static_cast<int64_t>(labels.rows()),
-          .labels = static_cast<int64_t>(labels.cols),
-          .labels_per_point = static_cast<double>(labels.nonzeros()) / points,
-          .features = static_cast<int64_t>(features.cols),
-          .features_per_point = static_cast<double>(features.nonzeros()) / points};
+  DataSizes sizes{.points = static_cast<int64_t>(labels.rows()),
+                  .labels = static_cast<int64_t>(labels.cols),
+                  .labels_per_point = static_cast<double>(labels.nonzeros()) / points,
+                  .features = static_cast<int64_t>(features.cols),
+                  .features_per_point = static_cast<double>(features.nonzeros()) / points};
+  if (!data.transformer) return sizes;
+  sizes.transformer = data.transformer->config.shape;
+  sizes.tokens_per_point = static_cast<double>(data.tokens.ids.size()) / points;
+  return sizes;
 }
 
 void require_labels(const TrainingPoints& points, const std::string& name) {
@@ -146,6 +173,9 @@ void hold_out(const Settings& settings, TrainingPoints& points) {
   data.held_out_labels = select_rows(data.labels, out);
   data.features = select_rows(data.features, in);
   data.labels = select_rows(data.labels, in);
+  if (data.tokens.rows() == 0) return;
+  data.held_out_tokens = select_rows(data.tokens, out);
+  data.tokens = select_rows(data.tokens, in);
 }
 
 template <typename T>
@@ -165,13 +195,22 @@ uint64_t mixed(uint64_t hash, const TextRows& texts) {
   return mixed(hash, std::span<const char>(texts.bytes));
 }
 
+uint64_t mixed(uint64_t hash, const Pretrained& transformer) {
+  hash = mixed(hash, transformer.tokens.tokens);
+  for_parts(transformer.weights, [&](const std::string&, const Tensor& part) {
+    hash = mixed(hash, part.span<float>());
+  });
+  return hash;
+}
+
 nlohmann::ordered_json fingerprint_of(const Dataset& train, const Dataset* dev,
-                                      const LabelSpace& labels) {
+                                      const LabelSpace& labels, const Pretrained* transformer) {
   uint64_t hash = mixed(0, labels.names().rows());
   for (const Dataset* data : {&train, dev}) {
     if (data == nullptr) continue;
     hash = mixed(mixed(mixed(hash, data->texts), data->features), data->labels);
   }
+  if (transformer != nullptr) hash = mixed(hash, *transformer);
   return {{"points", train.rows()},
           {"dev_points", dev == nullptr ? 0 : dev->rows()},
           {"labels", labels.size()},
@@ -191,18 +230,20 @@ TrainingPoints read_training_points(const TrainingFiles& files, LabelSpace label
     require_alike(train, *dev);
     settings.held_out = 0;
   }
-  points.fingerprint = fingerprint_of(train, dev ? &*dev : nullptr, points.labels);
+  make_tokens(train, dev ? &*dev : nullptr, settings, points, pool);
+  points.fingerprint =
+      fingerprint_of(train, dev ? &*dev : nullptr, points.labels, points.data.transformer.get());
   make_features(train, dev ? &*dev : nullptr, settings, points, pool);
 
-  points.unlabelled = drop_unlabelled(train);
-  if (dev) points.unlabelled_dev = drop_unlabelled(*dev);
-
   TrainingData& data = points.data;
+  points.unlabelled = drop_unlabelled(train, data.tokens);
+  if (dev) points.unlabelled_dev = drop_unlabelled(*dev, data.held_out_tokens);
+
   data.features = std::move(train.features);
   data.labels = std::move(train.labels);
   data.labels.cols = points.labels.size();  // the second file may have brought more
   clamp_relevances(data.labels);
-  points.sizes = sizes_of(data.features, data.labels);
+  points.sizes = sizes_of(data);
   require_labels(points, train.info.name);
   resolve(settings, points.sizes);
   points.label_counts = column_counts(data.labels);

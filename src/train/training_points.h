@@ -15,6 +15,7 @@
 #include "base/thread_pool.h"
 #include "data/label_space.h"
 #include "data/point_reader.h"
+#include "encoder/token_input.h"
 #include "text/tfidf.h"
 #include "train/settings.h"
 #include "train/trainer.h"
@@ -29,9 +30,11 @@ struct TrainingFiles {
 
 struct TrainingPoints {
   LabelSpace labels;
-  std::optional<Tfidf> tfidf;  // none: points came with features
+  std::optional<Tfidf> tfidf;        // none: points came with features
+  std::optional<TokenInput> tokens;  // of a transformer; else none
   TrainingData data;
-  /// Sizes and a hash of the files' points and labels as they were read, whatever the settings:
+  /// Sizes and a hash of the files' points and labels as they were read, and of the transformer to
+  /// start with, whatever other settings:
   /// what makes the data of two runs the same.
   nlohmann::ordered_json fingerprint;
   DataSizes sizes;                     // of the points with labels, held-out ones included

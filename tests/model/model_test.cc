@@ -84,6 +84,29 @@ class ModelTest : public testing::Test {
   std::vector<int32_t> stage1_;
 };
 
+TEST_F(ModelTest, AnEmbeddingClassifierKeepsTheFormOfItsEncoder) {
+  const Csr points = random_points(50, 30, 6);
+  for (const bool relu : {false, true}) {
+    const TinyModel tiny({.C = 0, .form = {.layer_norm = false, .relu = relu, .unit = true}});
+    ModelParts parts = parts_of(tiny);
+    parts.method = "glas";
+    write_model(folder("m"), parts, LabelStorage::kFloat32);
+    EXPECT_THAT(content_of(folder("m/config.json")), HasSubstr("\"version\": 3"));
+    const Model model = Model::load(folder("m"), context_);
+    EXPECT_EQ(model.method(), "glas");
+    const Predictor in_memory(context_, tiny.views(), {});
+    const Csr expected = predict_all(context_, in_memory, points, 8);
+    EXPECT_EQ(predict_all(context_, model.predictor(), points, 8).values, expected.values);
+    const TinyModel usual({.C = 0});
+    const Predictor without(context_, usual.views(), {});
+    EXPECT_NE(predict_all(context_, without, points, 8).values, expected.values);
+    const LabelSpace labels = model.label_space();
+    write_model(folder("copy"), elias::parts_of(model, labels), LabelStorage::kFloat32);
+    EXPECT_EQ(Model::load(folder("copy"), context_).first().weights.encoder.bag().form,
+              tiny.sizes().form);
+  }
+}
+
 TEST_F(ModelTest, IsReadAsItWasWritten) {
   for (const int64_t C : {0, 6}) {
     const TinyModel tiny({.C = C, .layers = 2});
@@ -286,9 +309,9 @@ TEST_F(ModelTest, WhatIsNoModelIsRefusedWithASentence) {
     std::string text = good;
     replace_content(path, text.replace(text.find(from), from.size(), to));
   };
-  with("\"version\": 1", "\"version\": 3");
-  expect_refused(folder("m"), AllOf(HasSubstr("config.json"), HasSubstr("version 3"),
-                                    HasSubstr("up to 2: update elias")));
+  with("\"version\": 1", "\"version\": 5");
+  expect_refused(folder("m"), AllOf(HasSubstr("config.json"), HasSubstr("version 5"),
+                                    HasSubstr("up to 4: update elias")));
   with("elias-model", "other-model");
   expect_refused(folder("m"), HasSubstr("holds 'other-model'"));
   with("\"beam\": 3", "\"beam\": 2");

@@ -234,9 +234,9 @@ TEST(PredictorErrorsTest, WhatDoesNotFitTogetherIsRefused) {
                 ThrowsMessage<InputError>(HasSubstr(message)));
   };
   refused("encoder gain is [13], but must be [12]",
-          [&](auto& w, auto&) { w.encoder.gain = other.gain; });
+          [&](auto& w, auto&) { w.encoder.bag().gain = other.gain; });
   refused("encoder layer's weights is [13, 13], but must be [12, 12]",
-          [&](auto& w, auto&) { w.encoder.layers[0].weights = other.residual[0].weights; });
+          [&](auto& w, auto&) { w.encoder.bag().layers[0].weights = other.residual[0].weights; });
   refused("label weights is [41, 13], but must be [any, 12]",
           [&](auto& w, auto&) { w.label_weights = other.label_weights; });
   refused("label bias is [41], but must be [40]",

@@ -44,7 +44,7 @@ class RerankerTest : public testing::TestWithParam<RankerParts> {
 
 // Everything anew, label by label.
 TEST_P(RerankerTest, MixesBothScoresAndSortsByTheResult) {
-  const BagWeights<ConstTensorView>& encoder = weights_.encoder;
+  const BagWeights<ConstTensorView>& encoder = weights_.encoder.bag();
   const PackedBag packed = pack_bag(context_, encoder, Precision::kFloat32);
   const RankerPart part = ranker_.part();
   for (size_t i = 0; i < points_.rows(); ++i) {

@@ -14,13 +14,14 @@ struct TinySizes {
   int layers = 1;
   bool halves = false;  // label weights in bfloat16
   uint64_t seed = 1;
+  BagForm form = {};
 };
 
 /// Every label is in up to three rows of the graph, and label L - 1 in none.
 class TinyModel {
  public:
   explicit TinyModel(const TinySizes& sizes) : sizes_(sizes), seed_(sizes.seed * 1000) {
-    const auto [V, D, C, L, layers, halves, seed] = sizes;
+    const auto [V, D, C, L, layers, halves, seed, form] = sizes;
     table = make({V, D}, -1, 1);
     gain = make({D}, 0.5, 1.5);
     shift = make({D}, -0.5, 0.5);
@@ -35,14 +36,15 @@ class TinyModel {
   }
 
   PredictorWeights views() const {
-    PredictorWeights views{.encoder = {table, gain, shift, {}},
-                           .cluster_weights = {},
-                           .cluster_bias = {},
-                           .graph = {},
-                           .label_weights = sizes_.halves ? rounded : label_weights,
-                           .label_bias = label_bias};
+    PredictorWeights views{
+        .encoder = BagWeights<ConstTensorView>{table, gain, shift, {}, sizes_.form},
+        .cluster_weights = {},
+        .cluster_bias = {},
+        .graph = {},
+        .label_weights = sizes_.halves ? rounded : label_weights,
+        .label_bias = label_bias};
     for (const Layer& layer : residual) {
-      views.encoder.layers.push_back({layer.weights, layer.bias, layer.gain, layer.shift});
+      views.encoder.bag().layers.push_back({layer.weights, layer.bias, layer.gain, layer.shift});
     }
     if (sizes_.C == 0) return views;
     views.cluster_weights = cluster_weights;

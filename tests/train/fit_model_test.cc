@@ -83,8 +83,9 @@ class Fit {
  private:
   void tell(const TrainingProgress& progress) {
     if (stages_.empty() || stages_.back() != progress.stage) stages_.push_back(progress.stage);
-    // The ranker's share is of its own work.
-    const bool anew = progress.stage == "ranker" && share_ == 1;
+    // The shares of what follows on training are of its own work.
+    const bool follows = progress.stage == "ranker" || progress.stage.ends_with("hnsw");
+    const bool anew = follows && share_ == 1;
     EXPECT_TRUE(anew || steps_ > 0 || progress.share >= share_) << progress.stage;
     EXPECT_LE(progress.share, 1);
     share_ = progress.share;
@@ -127,11 +128,19 @@ std::vector<Kind> kinds() {
   Settings ova = folds;
   ova.method = Method::kOva;
   ova.ranker = RankerChoice::kBoth;
+  Settings near = single;
+  near.method = Method::kOva;
+  near.index = IndexChoice::kHnsw;
+  Settings near_ensemble = near;
+  near_ensemble.ensemble = 2;
+  near_ensemble.ranker = RankerChoice::kOff;
   return {{"single", single},
           {"ensemble", ensemble},
           {"folds", folds},
           {"folds_and_ensemble", folds_and_ensemble},
-          {"folds_of_ova", ova}};
+          {"folds_of_ova", ova},
+          {"neighbours", near},
+          {"neighbours_of_an_ensemble", near_ensemble}};
 }
 
 class FitModelTest : public testing::TestWithParam<Kind> {

@@ -51,6 +51,30 @@ TEST_F(MemoryEstimateTest, WeightsAreCountedByTheWayTheyAreStepped) {
   EXPECT_EQ(part("search"), 0U);
 }
 
+TEST_F(MemoryEstimateTest, ATransformerHasItsOwnTableAndActivations) {
+  sizes_.points = 1000;
+  sizes_.transformer = TransformerShape{.vocabulary = 1000,
+                                        .positions = 24,
+                                        .types = 0,
+                                        .width = kWidth,
+                                        .heads = 8,
+                                        .inner = 2048,
+                                        .layers = 3};
+  sizes_.tokens_per_point = 20;
+  settings_.encoder = "somewhere";
+  settings_.max_length = 128;
+  settings_.batch = 256;
+  settings_.method = Method::kOva;
+  EXPECT_EQ(part("embedding table"), 1024 * kWidth * 16);
+  EXPECT_EQ(part("encoder layers"), 3 * (4 * kWidth * kWidth + 2 * kWidth * 2048) * 20);
+  const uint64_t short_texts = part("activations");
+  sizes_.tokens_per_point = 60;
+  const uint64_t longer_texts = part("activations");
+  EXPECT_GT(longer_texts, 2 * short_texts);
+  settings_.activations = 0.1F;
+  EXPECT_LT(part("activations"), longer_texts);
+}
+
 TEST_F(MemoryEstimateTest, ARegulariserNeedsRoomForPairsOfLabels) {
   settings_.method = Method::kOva;
   const uint64_t batch = part("a batch");
@@ -60,6 +84,29 @@ TEST_F(MemoryEstimateTest, ARegulariserNeedsRoomForPairsOfLabels) {
   EXPECT_GT(part("a batch"), batch);
   settings_.regulariser = Regulariser::kGlas;
   EXPECT_EQ(part("label similarity"), sizes_.points * 4 * 4 * 8);
+  settings_.batch = 512;  // 4 labels a point: 2,048 with each other, twice
+  settings_.regularised = RegularisedLabels::kDrawn;
+  const uint64_t drawn = part("a batch");
+  settings_.regularised = RegularisedLabels::kBatch;
+  EXPECT_GE(part("a batch"), drawn + (2048 * 2048 - 512 * 512) * 8);
+  settings_.batch = 4096;  // so many count at most
+  const uint64_t most = uint64_t{kMostRegularised} * kMostRegularised * 8;
+  EXPECT_GT(part("a batch"), most);
+  EXPECT_LT(part("a batch"), 5 * most);
+}
+
+TEST_F(MemoryEstimateTest, EmbeddingsAreKeptAsTheyPredict) {
+  settings_.method = Method::kGlas;
+  settings_.ranker = RankerChoice::kOff;
+  settings_.loss = EmbeddingLoss::kSoftmax;
+  const uint64_t batch = part("a batch");
+  EXPECT_EQ(part("label embeddings"), kLabels * kWidth * 4);
+  EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 18);  // by rows
+  settings_.batch *= 2;
+  EXPECT_GT(part("a batch"), 2 * batch);  // all points with all that is drawn
+  settings_.loss = EmbeddingLoss::kOva;
+  EXPECT_EQ(part("label embeddings"), kLabels * kWidth * 12);
+  EXPECT_EQ(part("label classifiers"), kLabels * kWidth * 20);
 }
 
 TEST_F(MemoryEstimateTest, FoldsTakeThePointsOnceMore) {

@@ -146,7 +146,8 @@ TEST_F(OptimiserTest, SavedInTheMiddleItGoesOnToTheSameBits) {
       resumed.catch_up_all(context());
       unbroken.catch_up_all(context());
       EXPECT_EQ(bits_of(resumed.weights()), bits_of(unbroken.weights()));
-      EXPECT_EQ(bits_of(resumed.averaged()), bits_of(unbroken.averaged()));
+      EXPECT_EQ(bits_of(resumed.values(Weights::kAveraged)),
+                bits_of(unbroken.values(Weights::kAveraged)));
     }
   }
 }
@@ -177,7 +178,8 @@ TEST_F(OptimiserTest, RefusesTheStateOfAnother) {
 TEST_F(OptimiserTest, TheAverageIsTheMeanOfWhatWasThere) {
   for (const bool rows : {false, true}) {
     Parameter parameter = make_parameter(rows);
-    EXPECT_EQ(bits_of(parameter.averaged()), bits_of(std::as_const(parameter).weights()));
+    EXPECT_EQ(bits_of(parameter.values(Weights::kAveraged)),
+              bits_of(std::as_const(parameter).weights()));
     std::vector<double> mean(V * D);
     const int kAverages = 5;
     for (int64_t step = 1; step <= 3 * kAverages; ++step) {
@@ -187,8 +189,9 @@ TEST_F(OptimiserTest, TheAverageIsTheMeanOfWhatWasThere) {
       const auto values = parameter.weights().span<float>();
       for (size_t i = 0; i < mean.size(); ++i) mean[i] += double{values[i]} / kAverages;
     }
-    expect_near(parameter.averaged(), mean, 1e-6);
-    EXPECT_NE(bits_of(parameter.averaged()), bits_of(std::as_const(parameter).weights()));
+    expect_near(parameter.values(Weights::kAveraged), mean, 1e-6);
+    EXPECT_NE(bits_of(parameter.values(Weights::kAveraged)),
+              bits_of(std::as_const(parameter).weights()));
   }
 }
 
@@ -202,7 +205,8 @@ TEST_F(OptimiserTest, ARestartForgetsAllButTheWeights) {
     parameter.set_rates(0.5F, 0.01F);
     parameter.restart();
     EXPECT_EQ(parameter.options().rate, 0.5F);
-    EXPECT_EQ(bits_of(parameter.averaged()), bits_of(std::as_const(parameter).weights()));
+    EXPECT_EQ(bits_of(parameter.values(Weights::kAveraged)),
+              bits_of(std::as_const(parameter).weights()));
 
     Parameter fresh({V, D}, parameter.options());
     copy(parameter.weights(), fresh.weights());

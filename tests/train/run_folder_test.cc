@@ -252,7 +252,7 @@ TEST(RunFolder, OneProcessAtATime) {
   TemporaryFolder folder;
   RunFolder run(folder / "m", false);
   EXPECT_THAT(refusal([&] { RunFolder(folder / "m", true); }),
-              HasSubstr("another elias fit is at work there"));
+              HasSubstr("another elias is at work there"));
   EXPECT_EQ(run.begin(kIdentity), State::kNew);
 }
 

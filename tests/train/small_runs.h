@@ -13,6 +13,8 @@
 #include "base/hash.h"
 #include "data/synth/generator.h"
 #include "text/tfidf_fitter.h"
+#include "text/wordpiece_learner.h"
+#include "train/encoder_start.h"
 #include "train/trainer.h"
 
 namespace elias {
@@ -31,11 +33,32 @@ inline TrainingData synth_data(const SynthWorld& world, uint64_t points, uint64_
           .held_out_labels = test.labels};
 }
 
+/// Gives the data tokens of the same texts, and a tiny transformer with vectors of `width` to start
+/// with.
+inline void add_transformer(const SynthWorld& world, int64_t width, ThreadPool& pool,
+                            TrainingData& data) {
+  const PointBatch train = world.points(0, 0, data.labels.rows(), pool);
+  const PointBatch test = world.points(1, 0, data.held_out_labels.rows(), pool);
+  WordPieceLearnerOptions options;
+  options.size = 400;
+  WordPieceLearner learner(options, pool);
+  learner.add(train.texts);
+  Pretrained start = make_transformer(
+      {.layers = 2, .width = width, .heads = 2, .inner = 24, .positions = 16}, learner.finish(), 1);
+  const WordPiece wordpiece(start.tokens, "words");
+  data.tokens = wordpiece.encode_all(train.texts, 16, pool);
+  data.held_out_tokens = wordpiece.encode_all(test.texts, 16, pool);
+  data.transformer = std::make_shared<const Pretrained>(std::move(start));
+}
+
 /// Settings of a short run with all three stages; what depends on the data's size is for the test.
 inline Settings small_settings() {
   Settings settings;
   settings.seed = 7;
   settings.width = 32;
+  settings.dropout = 0.5F;
+  settings.word_dropout = 0.2F;
+  settings.normalisation = Normalisation::kLayer;
   settings.clusters = 8;
   settings.beam = 3;
   settings.shortlist = 24;
@@ -43,6 +66,10 @@ inline Settings small_settings() {
   settings.beta = 30;
   settings.logit_loss = LogitLoss::kShortlist;
   settings.schedule = Schedule::kStages;
+  settings.loss = EmbeddingLoss::kMargin;
+  settings.mined = 0;
+  settings.regulariser = Regulariser::kNone;
+  settings.regulariser_weight = 1;
   settings.batch = 16;
   settings.evaluate_every = 1;
   settings.warm_epochs = 1;
@@ -50,6 +77,22 @@ inline Settings small_settings() {
   settings.stage2_epochs = 3;
   settings.stage1_rates = {.encoder = 2e-3F, .clusters = 5e-3F, .labels = 5e-3F, .edges = 0};
   settings.stage2_rates = {.encoder = 1e-3F, .clusters = 1e-3F, .labels = 5e-3F, .edges = 5e-2F};
+  return settings;
+}
+
+/// The same of an embedding classifier, in one stage.
+inline Settings small_glas_settings(EmbeddingLoss loss) {
+  Settings settings = small_settings();
+  settings.method = Method::kGlas;
+  settings.normalisation = Normalisation::kWeight;
+  settings.dropout = 0;
+  settings.loss = loss;
+  settings.margin = 0.3F;
+  settings.scale = loss == EmbeddingLoss::kMargin ? 1 : 8;
+  settings.regulariser = Regulariser::kGlas;
+  settings.regulariser_weight = 10;
+  settings.stage1_epochs = 4;
+  settings.stage1_rates.labels = 2e-3F;
   return settings;
 }
 
@@ -61,12 +104,18 @@ inline std::vector<std::span<const float>> numbers_of(const Member& kept) {
   };
   const PredictorWeights& weights = kept.weights;
   for (const auto& view :
-       {weights.encoder.table, weights.encoder.gain, weights.encoder.shift, weights.cluster_weights,
-        weights.cluster_bias, weights.label_weights, weights.label_bias}) {
+       {weights.cluster_weights, weights.cluster_bias, weights.label_weights, weights.label_bias}) {
     add(view);
   }
-  for (const auto& layer : weights.encoder.layers) {
-    for (const auto& view : {layer.weights, layer.bias, layer.gain, layer.shift}) add(view);
+  if (weights.encoder.reads_tokens()) {
+    for_parts(weights.encoder.transformer().weights,
+              [&](const std::string&, const ConstTensorView& part) { add(part); });
+  } else {
+    const BagWeights<ConstTensorView>& bag = weights.encoder.bag();
+    for (const auto& view : {bag.table, bag.gain, bag.shift}) add(view);
+    for (const auto& layer : bag.layers) {
+      for (const auto& view : {layer.weights, layer.bias, layer.gain, layer.shift}) add(view);
+    }
   }
   numbers.push_back(weights.graph.scores);
   numbers.emplace_back(&kept.search.gamma, 1);

@@ -17,6 +17,7 @@
 #include "tests/encoder/bag_reference.h"
 #include "tests/head/label_losses_reference.h"
 #include "tests/head/label_regularisers_reference.h"
+#include "tests/head/sampled_losses_reference.h"
 #include "tests/ops/softmax_clamp_reference.h"
 #include "tests/ops/unit_rows_reference.h"
 #include "train/settings.h"
@@ -28,6 +29,10 @@ struct NetworkWeights {
   std::vector<double> cluster_weights, cluster_bias;  // [C, D], [C]; empty: one-vs-all
   std::vector<double> edges;                          // [E]; empty: a partition
   std::vector<double> label_weights, label_bias;      // [L, D], [L]
+  std::vector<double> label_length;                   // [1]; empty unless labels are embeddings
+  // 1 / the length of each column of the table, by which the encoder's gain [1] is then multiplied;
+  // given, as a step takes it. [D], or empty: there is no weight normalisation.
+  std::vector<double> column_scales = {};
 };
 
 // What a step is given beside the weights.
@@ -37,8 +42,9 @@ struct StepInput {
   BagsOf bags;
   std::vector<double> mask;  // of dropout, or empty
   BatchLabels labels;
-  std::vector<int32_t> drawn = {};      // labels, for the regulariser
-  std::vector<double> similarity = {};  // [R, R] of these
+  DrawnLabels drawn = {};
+  std::vector<int32_t> regularised = {};  // labels
+  std::vector<double> similarity = {};    // [R, R] of these
 };
 
 // A path that is taken to a label of a point.
@@ -68,10 +74,10 @@ class Step {
         settings_(*input.settings),
         weights_(weights),
         points_(input.bags.points()),
-        width_(weights.encoder.gain.size()),
+        width_(static_cast<size_t>(settings_.width)),
         clusters_(weights.cluster_bias.size()),
         labels_(weights.label_bias.size()),
-        phi_(encode_bags(input.bags, weights.encoder, input.mask)) {
+        phi_(encode_bags(input.bags, normalised(weights), input.mask)) {
     if (clusters_ == 0) return;
     cluster_logits_ = linear(phi_, weights.cluster_weights, weights.cluster_bias, /*relu=*/false,
                              points_, width_, clusters_);
@@ -123,6 +129,11 @@ class Step {
 
   StepLosses losses(const Selection& selection) const {
     StepLosses losses;
+    losses.regulariser = double{settings_.regulariser_weight} * regulariser_loss();
+    if (settings_.method == Method::kGlas) {
+      losses.on_z = embedding_loss();
+      return losses;
+    }
     const double mean = 1 / (static_cast<double>(points_) * static_cast<double>(places(selection)));
     for (size_t j = 0; j < selection.shortlisted.size(); ++j) {
       const TakenPath& path = selection.shortlisted[j];
@@ -138,15 +149,55 @@ class Step {
       losses.shortlist -= double{settings_.lambda} * target(path) * std::log(score(path)) /
                           static_cast<double>(points_ * most_labels);
     }
-    losses.regulariser = double{settings_.regulariser_weight} * regulariser_loss();
     return losses;
   }
 
  private:
+  static BagWeights<double> normalised(const NetworkWeights& weights) {
+    BagWeights<double> encoder = weights.encoder;
+    if (weights.column_scales.empty()) return encoder;
+    encoder.gain = weights.column_scales;
+    for (double& scale : encoder.gain) scale *= weights.encoder.gain[0];
+    return encoder;
+  }
+
+  // A mean over points and, where all labels count, over these.
+  double embedding_loss() const {
+    const std::vector<double> v = unit_rows(weights_.label_weights, width_).y;
+    const auto score = [&](size_t i, size_t label) {
+      double sum = 0;
+      for (size_t d = 0; d < width_; ++d) sum += phi_[i * width_ + d] * v[label * width_ + d];
+      return weights_.label_length[0] * sum;
+    };
+    const auto points = static_cast<double>(points_);
+    if (settings_.loss == EmbeddingLoss::kOva) {
+      double sum = 0;
+      for (size_t i = 0; i < points_; ++i) {
+        for (size_t l = 0; l < labels_; ++l) {
+          sum +=
+              loss_on_z(score(i, l) + weights_.label_bias[l], target_of(input_.labels.row(i), l));
+        }
+      }
+      return sum / (points * static_cast<double>(labels_));
+    }
+    std::vector<double> scores;
+    for (size_t i = 0; i < points_; ++i) {
+      for (const int32_t label : input_.drawn.labels) {
+        scores.push_back(score(i, static_cast<size_t>(label)));
+      }
+    }
+    const SampledLossOptions options{.kind = settings_.loss == EmbeddingLoss::kMargin
+                                                 ? SampledLoss::kMargin
+                                                 : SampledLoss::kSoftmax,
+                                     .margin = settings_.margin,
+                                     .mined = settings_.mined};
+    return sampled_losses(options, input_.labels, input_.drawn, scores) / points;
+  }
+
   double regulariser_loss() const {
     if (settings_.regulariser == Regulariser::kNone) return 0;
     std::vector<double> rows;
-    for (const int32_t label : input_.drawn) {
+    for (const int32_t label : input_.regularised) {
       const auto row = weights_.label_weights.begin() + label * static_cast<ptrdiff_t>(width_);
       rows.insert(rows.end(), row, row + static_cast<ptrdiff_t>(width_));
     }
@@ -156,7 +207,7 @@ class Step {
     }
     return regulariser(
         settings_.regulariser,
-        {.labels = input_.drawn.size(), .width = width_, .v = v, .u = input_.similarity});
+        {.labels = input_.regularised.size(), .width = width_, .v = v, .u = input_.similarity});
   }
 
   // All labels without an index; else those of the longest shortlist, K at most.

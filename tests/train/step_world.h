@@ -5,9 +5,12 @@
 
 #include <cstring>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "encoder/word_dropout.h"
 #include "ops/lookup/top_k.h"
 #include "ops/rows/dropout.h"
 #include "ops/rows/softmax_clamp.h"
@@ -41,6 +44,9 @@ struct Case {
   int64_t extra_clusters = 2;
   bool ties = false;  // two clusters alike, and few distinct values of edges
   Regulariser regulariser = Regulariser::kNone;
+  RegularisedLabels regularised = RegularisedLabels::kBatch;
+  std::optional<EmbeddingLoss> embeddings = {};  // labels are such, and learn by it
+  int64_t mined = 0;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Case& own) { return out << own.name; }
@@ -62,9 +68,18 @@ inline Settings settings_of(const Case& own) {
   settings.logit_loss = own.logit_loss;
   settings.lambda = own.lambda;
   settings.regulariser = own.regulariser;
+  settings.regularised = own.regularised;
   settings.regulariser_weight = 0.7F;
   settings.schedule = Schedule::kStages;
   settings.bf16 = false;
+  if (!own.embeddings) return settings;
+  settings.method = Method::kGlas;
+  settings.seed = 4;  // no unit is off for all points: a shift of 0 would be a kink there
+  settings.normalisation = Normalisation::kWeight;
+  settings.loss = *own.embeddings;
+  settings.mined = own.mined;
+  settings.margin = 0.3F;
+  settings.scale = *own.embeddings == EmbeddingLoss::kMargin ? 1 : 4;
   return settings;
 }
 
@@ -127,24 +142,34 @@ class World {
   }
 
   reference::NetworkWeights weights() {
-    const auto all = std::as_const(network_).predictor_weights(Weights::kCurrent);
-    reference::NetworkWeights weights{.encoder = {values_of<double>(all.encoder.table),
-                                                  values_of<double>(all.encoder.gain),
-                                                  values_of<double>(all.encoder.shift),
-                                                  {}},
-                                      .cluster_weights = {},
-                                      .cluster_bias = {},
-                                      .edges = {},
-                                      .label_weights = values_of<double>(all.label_weights),
-                                      .label_bias = values_of<double>(all.label_bias)};
-    for (const auto& layer : all.encoder.layers) {
+    const Network& network = network_;
+    const EncoderWeights views = network_.encoder().weights(context_, Weights::kCurrent);
+    const BagWeights<ConstTensorView>& encoder = views.bag();
+    reference::NetworkWeights weights{
+        .encoder = {.table = values_of<double>(encoder.table),
+                    .gain = values_of<double>(encoder.gain),
+                    .shift = values_of<double>(encoder.shift),
+                    .layers = {},
+                    .form = encoder.form},
+        .cluster_weights = {},
+        .cluster_bias = {},
+        .edges = {},
+        .label_weights = values_of<double>(std::as_const(network_.label_weights()).weights()),
+        .label_bias = values_of<double>(std::as_const(network_.label_bias()).weights()),
+        .label_length = {}};
+    for (const auto& layer : encoder.layers) {
       weights.encoder.layers.push_back(
           {values_of<double>(layer.weights), values_of<double>(layer.bias),
            values_of<double>(layer.gain), values_of<double>(layer.shift)});
     }
+    if (settings_.normalisation == Normalisation::kWeight) normalise(weights);
+    if (settings_.method == Method::kGlas) {
+      weights.label_length = {double{network.embeddings().length}};
+    }
     if (network_.has_index()) {
-      weights.cluster_weights = values_of<double>(all.cluster_weights);
-      weights.cluster_bias = values_of<double>(all.cluster_bias);
+      weights.cluster_weights =
+          values_of<double>(std::as_const(network_.cluster_weights()).weights());
+      weights.cluster_bias = values_of<double>(std::as_const(network_.cluster_bias()).weights());
     }
     if (network_.has_learned_edges()) {
       weights.edges = values_of<double>(std::as_const(network_.edges()).weights());
@@ -165,7 +190,7 @@ class World {
     draw(stream, input);
     if (settings_.dropout == 0) return input;
     Tensor ones = random_floats({std::ssize(points_), settings_.width}, 0, 1, 1);
-    dropout(context_, ones, settings_.dropout, {settings_.seed, bag_dropout_stream(stream)}, ones);
+    dropout(context_, ones, settings_.dropout, {settings_.seed, phi_dropout_stream(stream)}, ones);
     input.mask = values_of<double>(ones);
     return input;
   }
@@ -231,13 +256,38 @@ class World {
  private:
   // What is drawn, and how alike labels are, is held to tests of its own.
   void draw(uint64_t stream, reference::StepInput& input) const {
-    if (settings_.regulariser == Regulariser::kNone) return;
-    input.drawn = draw_labels(input.labels, settings_.seed, stream).labels;
-    const auto R = static_cast<int64_t>(input.drawn.size());
+    input.drawn = draw_labels(input.labels, settings_.seed, stream);
+    input.regularised = input.drawn.labels;
+    if (settings_.regularised == RegularisedLabels::kBatch) {
+      std::set<int32_t> all;
+      for (size_t i = 0; i < points_.size(); ++i) {
+        for (const uint32_t label : input.labels.row(i).columns) {
+          all.insert(static_cast<int32_t>(label));
+        }
+      }
+      input.regularised.assign(all.begin(), all.end());
+    }
+    const auto R = std::ssize(input.regularised);
     Tensor block({R, R}, DType::kFloat32);
-    similarity_block(label_similarity(labels_, settings_.similarity, context_.pool()), input.drawn,
-                     context_.pool(), block);
+    similarity_block(label_similarity(labels_, settings_.similarity, context_.pool()),
+                     input.regularised, context_.pool(), block);
     input.similarity = values_of<double>(block);
+  }
+
+  // The lengths of the table's columns, and the one that they share.
+  void normalise(reference::NetworkWeights& weights) const {
+    const auto D = static_cast<size_t>(settings_.width);
+    std::vector<double> squares(D, 0.0);
+    for (size_t i = 0; i < weights.encoder.table.size(); ++i) {
+      squares[i % D] += weights.encoder.table[i] * weights.encoder.table[i];
+    }
+    for (const double square : squares) weights.column_scales.push_back(1 / std::sqrt(square));
+    const std::vector<double> scaled = weights.encoder.gain;
+    weights.encoder.gain = {scaled[0] / weights.column_scales[0]};
+    for (size_t d = 0; d < D; ++d) {
+      EXPECT_NEAR(scaled[d] / weights.column_scales[d], weights.encoder.gain[0], 1e-5)
+          << "column " << d << " has a length of its own";
+    }
   }
 
   void make_ties(const std::vector<float>& edges) {
@@ -268,6 +318,7 @@ inline std::vector<std::pair<std::string, std::vector<double>*>> groups_of(
       {"shift", &weights.encoder.shift},
       {"label_weights", &weights.label_weights},
       {"label_bias", &weights.label_bias}};
+  if (!weights.label_length.empty()) groups.emplace_back("label_length", &weights.label_length);
   for (size_t i = 0; i < weights.encoder.layers.size(); ++i) {
     auto& layer = weights.encoder.layers[i];
     const std::string name = "layers." + std::to_string(i);
@@ -344,19 +395,48 @@ inline const std::vector<Case>& cases() {
        .shortlist = 5},
       {.name = "OneVsAll", .index = Index::kNone},
       {.name = "OneVsAllWithGlas", .index = Index::kNone, .regulariser = Regulariser::kGlas},
-      {.name = "GraphWithSpreadout", .regulariser = Regulariser::kSpreadout},
+      {.name = "GraphWithSpreadout",
+       .regulariser = Regulariser::kSpreadout,
+       .regularised = RegularisedLabels::kDrawn},
       {.name = "GraphWithGravity", .regulariser = Regulariser::kGravity},
       {.name = "GraphByRowsWithGlas",
        .beta = 8,
        .labels = 50,
        .shortlist = 5,
        .regulariser = Regulariser::kGlas},
+      {.name = "GraphByRowsWithDrawnGlas",
+       .beta = 8,
+       .labels = 50,
+       .shortlist = 5,
+       .regulariser = Regulariser::kGlas,
+       .regularised = RegularisedLabels::kDrawn},
       {.name = "PartitionByRowsWithLaplacian",
        .index = Index::kPartition,
        .alpha = 6,
        .labels = 50,
        .shortlist = 5,
        .regulariser = Regulariser::kLaplacian},
+      {.name = "EmbeddingsByRows", .index = Index::kNone, .embeddings = EmbeddingLoss::kMargin},
+      {.name = "EmbeddingsByRowsWithGlas",
+       .index = Index::kNone,
+       .layers = 0,
+       .dropout = 0.3F,
+       .regulariser = Regulariser::kGlas,
+       .embeddings = EmbeddingLoss::kMargin},
+      {.name = "EmbeddingsByRowsMined",
+       .index = Index::kNone,
+       .regulariser = Regulariser::kGravity,
+       .embeddings = EmbeddingLoss::kMargin,
+       .mined = 2},
+      {.name = "EmbeddingsByRowsWithSoftmax",
+       .index = Index::kNone,
+       .regulariser = Regulariser::kLaplacian,
+       .regularised = RegularisedLabels::kDrawn,
+       .embeddings = EmbeddingLoss::kSoftmax},
+      {.name = "EmbeddingsOfAllLabels",
+       .index = Index::kNone,
+       .regulariser = Regulariser::kSpreadout,
+       .embeddings = EmbeddingLoss::kOva},
       {.name = "OneVsAllWithDropout", .index = Index::kNone, .layers = 0, .dropout = 0.3F}};
   return kCases;
 }

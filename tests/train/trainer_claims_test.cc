@@ -57,6 +57,7 @@ Settings one_vs_all() {
 
 struct Figures {
   double precision1 = 0, recall10 = 0;
+  double score1 = 0;          // the mean of the best label's
   std::vector<int> clusters;  // [L] those from which an edge of more than a quarter leads to it
 };
 
@@ -76,6 +77,10 @@ class World {
       const Evaluation result = evaluate(data_.held_out_labels, scores, nullptr, {}, pool_);
       figures.precision1 = result.find("P@1").value();
       figures.recall10 = result.find("R@10").value();
+      for (size_t i = 0; i < scores.rows(); ++i) {
+        const auto own = scores.row(i).values;
+        figures.score1 += double{*std::ranges::max_element(own)} / double{kHeldOut};
+      }
       figures.clusters.assign(kLabels, 0);
       const LabelGraphView& graph = kept.weights.graph;
       for (size_t edge = 0; edge < graph.labels.size(); ++edge) {
@@ -153,6 +158,45 @@ TEST(SlowTrainerClaims, WithOneTopicEachAPartitionIsEnough) {
   EXPECT_NEAR(learned.recall10, partition.recall10, 0.04);
   EXPECT_GT(partition.recall10, 0.88);
   EXPECT_LT(world.mean_clusters(learned, 1), 1.4);
+}
+
+Settings embeddings(EmbeddingLoss loss) {
+  Settings settings = small_glas_settings(loss);
+  settings.width = 64;
+  settings.batch = 64;
+  settings.stage1_epochs = kStage1Epochs + kStage2Epochs;
+  settings.stage1_rates = {.encoder = 5e-3F, .clusters = 0, .labels = 5e-3F, .edges = 0};
+  settings.evaluate_every = 100;
+  return settings;
+}
+
+TEST(SlowTrainerClaims, EmbeddingsLearnByEveryLoss) {
+  World world(3);
+  const Figures margin = world.figures_of(embeddings(EmbeddingLoss::kMargin));
+  const Figures softmax = world.figures_of(embeddings(EmbeddingLoss::kSoftmax));
+  const Figures all = world.figures_of(embeddings(EmbeddingLoss::kOva));
+
+  // Measured: P@1 87.2, 95.5 and 89.6; R@10 88.4, 91.3 and 89.7.
+  EXPECT_GT(margin.precision1, 0.82);
+  EXPECT_GT(margin.recall10, 0.84);
+  EXPECT_GT(softmax.precision1, 0.92);
+  EXPECT_GT(softmax.recall10, 0.87);
+  EXPECT_GT(all.precision1, 0.85);
+  EXPECT_GT(all.recall10, 0.85);
+}
+
+// Whatever the scale of scores is, a line makes them such; a sigmoid of the scores themselves would
+// be 0 of nearly all labels where the scale is large.
+TEST(SlowTrainerClaims, ScoresOfEmbeddingsAreProbabilities) {
+  World world(3);
+  for (const float scale : {24.0F, 1000.0F}) {
+    Settings settings = embeddings(EmbeddingLoss::kSoftmax);
+    settings.scale = scale;
+    const Figures figures = world.figures_of(settings);
+    // Measured: 88.6 and 79.7; scores of 79.8 and 70.7.
+    EXPECT_GT(figures.precision1, 0.75) << scale;
+    EXPECT_NEAR(figures.score1, figures.precision1, 0.13) << scale;
+  }
 }
 
 }  // namespace

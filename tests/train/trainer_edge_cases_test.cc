@@ -232,6 +232,20 @@ TEST_P(TrainerEdgeCases, OneVsAll) {
   expect_sound_run(settings, data);
 }
 
+TEST_P(TrainerEdgeCases, Embeddings) {
+  const TrainingData data = GetParam().data();
+  for (const EmbeddingLoss loss :
+       {EmbeddingLoss::kMargin, EmbeddingLoss::kSoftmax, EmbeddingLoss::kOva}) {
+    Settings settings = small_glas_settings(loss);
+    settings.width = 8;
+    settings.regulariser =
+        loss == EmbeddingLoss::kSoftmax ? Regulariser::kGravity : Regulariser::kGlas;
+    settings.similarity = Similarity::kPmi;
+    GetParam().change(settings);
+    expect_sound_run(settings, data);
+  }
+}
+
 // Labels by rows need many of them for each place.
 TEST_P(TrainerEdgeCases, ManyLabels) {
   TrainingData data = GetParam().data();
@@ -270,6 +284,40 @@ TEST(TrainerEdgeCase, WithoutHeldOutPointsTheLastModelIsKept) {
   run.train(Context(pool), settings, data);
   EXPECT_EQ(run.kept, settings.stage2_epochs);
   EXPECT_TRUE(run.log.back().fields.contains("kept"));
+}
+
+TEST(TrainerEdgeCase, WithoutHeldOutPointsNobodyLosesPatience) {
+  ThreadPool pool(1);
+  TrainingData data = plain_data(50, 20);
+  data.held_out_features = matrix(kFeatures, {});
+  data.held_out_labels = matrix(20, {});
+  Settings settings = small_glas_settings(EmbeddingLoss::kSoftmax);
+  settings.patience = 1;
+  SmallRun run;
+  run.train(Context(pool), settings, data);
+  EXPECT_EQ(run.kept, settings.stage1_epochs);
+}
+
+// All pairs of 5,000 labels would be looked at, were it not for a bound.
+TEST(TrainerEdgeCase, BatchesOfManyLabels) {
+  std::vector<Row> x, y;
+  for (uint32_t i = 0; i < 500; ++i) {
+    x.push_back({i % kFeatures});
+    Row& own = y.emplace_back();
+    for (uint32_t j = 0; j < 10; ++j) own.push_back(10 * i + j);
+  }
+  const TrainingData data{.features = matrix(kFeatures, x),
+                          .labels = matrix(5000, y),
+                          .held_out_features = matrix(kFeatures, {}),
+                          .held_out_labels = matrix(5000, {})};
+  ASSERT_GT(5000, kMostRegularised);
+  for (const EmbeddingLoss loss : {EmbeddingLoss::kSoftmax, EmbeddingLoss::kOva}) {
+    Settings settings = small_glas_settings(loss);
+    settings.width = 4;
+    settings.batch = 500;
+    settings.stage1_epochs = 1;
+    expect_sound_run(settings, data);
+  }
 }
 
 }  // namespace

@@ -58,7 +58,34 @@ std::vector<Kind> kinds() {
   published.keep_classifiers = published.keep_warm_classifiers = false;
   published.informed_edges = false;
   published.kept_clusters = 0;
-  return {{"blocks", blocks, 0},
+  const Settings margin = small_glas_settings(EmbeddingLoss::kMargin);
+  Settings softmax = small_glas_settings(EmbeddingLoss::kSoftmax);
+  softmax.layers = 1;
+  softmax.dropout = 0.2F;
+  softmax.mined = 5;
+  softmax.regulariser = Regulariser::kGravity;
+  Settings embedded_ova = small_glas_settings(EmbeddingLoss::kOva);
+  embedded_ova.activation = BagActivation::kLinear;
+  embedded_ova.accumulation = 3;
+  Settings impatient = margin;
+  impatient.patience = 1;
+  impatient.stage1_epochs = 30;
+  Settings transformer = all_labels;
+  transformer.encoder = "tiny";
+  transformer.word_dropout = 0;
+  transformer.weight_decay = 0.01F;
+  transformer.average_from = 0.5F;
+  Settings parts = transformer;
+  parts.activations = 2e-4F;
+  parts.pooling = PoolingChoice::kMean;
+  Settings embedded_transformer = small_glas_settings(EmbeddingLoss::kSoftmax);
+  embedded_transformer.encoder = "tiny";
+  embedded_transformer.normalisation = Normalisation::kLayer;
+  return {{"margin", margin},
+          {"softmax", softmax, 0},
+          {"embedded_ova", embedded_ova},
+          {"impatient", impatient},
+          {"blocks", blocks, 0},
           {"rows", rows},
           {"shared_steps", shared_steps},
           {"regularised", regularised},
@@ -69,15 +96,20 @@ std::vector<Kind> kinds() {
           {"all_labels", all_labels, 0},
           {"one_schedule", one_schedule},
           {"rows_one_schedule", rows_one_schedule, 0},
-          {"published", published, 0}};
+          {"published", published, 0},
+          {"transformer", transformer},
+          {"transformer_in_parts", parts, 0},
+          {"embedded_transformer", embedded_transformer}};
 }
 
 std::string name_of_kind(const testing::TestParamInfo<Kind>& info) { return info.param.name; }
 
 // 150 labels, 10 batches an epoch, the last of which is smaller: not a multiple of 3.
-TrainingData resume_data(uint64_t held_out, ThreadPool& pool) {
+TrainingData resume_data(uint64_t held_out, ThreadPool& pool, const Settings& settings = {}) {
   const SynthWorld world({.labels = 150, .points = 154, .groups = 3});
-  return synth_data(world, 154, held_out, pool);
+  TrainingData data = synth_data(world, 154, held_out, pool);
+  if (has_transformer(settings)) add_transformer(world, settings.width, pool, data);
+  return data;
 }
 
 // --- threads -------------------------------------------------------------------------------------
@@ -88,7 +120,7 @@ TEST_P(TrainerThreads, SameBits) {
   std::optional<uint64_t> expected;
   for (const int threads : {1, 2, 3}) {
     ThreadPool pool(threads);
-    const TrainingData data = resume_data(GetParam().held_out, pool);
+    const TrainingData data = resume_data(GetParam().held_out, pool, GetParam().settings);
     SmallRun run;
     EXPECT_EQ(run.train(Context(pool), GetParam().settings, data), Outcome::kFinished);
     EXPECT_GT(run.kept, 0);
@@ -125,7 +157,9 @@ class Pieces {
       done += run.batches;
       EXPECT_TRUE(last || done == stops[piece]) << done;
       if (run.kept > 0) hash = run.hash;
-      if (last) loss = run.log.back().fields.at("loss").get<double>();
+      for (const SmallRun::LogLine& line : run.log) {
+        if (line.event == "epoch") loss = line.fields.at("loss").get<double>();
+      }
     }
     batches_ = done;
     return mix_bits(hash ^ std::bit_cast<uint64_t>(loss), 0x9e3779b97f4a7c15);
@@ -147,7 +181,7 @@ class TrainerResume : public testing::TestWithParam<Kind> {};
 
 TEST_P(TrainerResume, EndsInTheSameBits) {
   ThreadPool pool(2);
-  const TrainingData data = resume_data(GetParam().held_out, pool);
+  const TrainingData data = resume_data(GetParam().held_out, pool, GetParam().settings);
   const Settings& settings = GetParam().settings;
   Pieces pieces(settings, data, pool);
   const uint64_t unbroken = pieces.hash_with_stops({});
@@ -179,7 +213,7 @@ TEST_P(TrainerResume, EndsInTheSameBits) {
 // Saving on the way does not change what follows.
 TEST_P(TrainerResume, CheckpointsLeaveNoTrace) {
   ThreadPool pool(2);
-  const TrainingData data = resume_data(GetParam().held_out, pool);
+  const TrainingData data = resume_data(GetParam().held_out, pool, GetParam().settings);
   SmallRun plain, saving;
   plain.train(Context(pool), GetParam().settings, data);
   int64_t saved = 0;

@@ -1,0 +1,204 @@
+#include "train/pretrain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "base/random.h"
+#include "tests/temporary_folder.h"
+#include "train/encoder_start.h"
+#include "train/masked_words.h"
+
+namespace elias {
+namespace {
+
+// Words that follow each other in pairs: whoever sees one knows the other.
+constexpr const char* kPairs[][2] = {
+    {"red", "apple"}, {"blue", "sky"}, {"green", "leaf"}, {"black", "cat"}, {"white", "snow"}};
+
+WordPieceConfig vocabulary() {
+  std::string lines = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (const auto& pair : kPairs) lines += std::string(pair[0]) + "\n" + pair[1] + "\n";
+  return parse_vocabulary(lines, "words", {});
+}
+
+Pretrained tiny() {
+  return make_transformer({.layers = 1, .width = 16, .heads = 2, .inner = 32, .positions = 12},
+                          vocabulary(), 1);
+}
+
+TokenRows paired_texts(size_t count, ThreadPool& pool) {
+  TextRows texts;
+  RandomSequence random(1, 0);
+  for (size_t i = 0; i < count; ++i) {
+    std::string text;
+    for (int j = 0; j < 2; ++j) {
+      const auto& pair = kPairs[random.below(std::size(kPairs))];
+      text += std::string(pair[0]) + " " + pair[1] + " ";
+    }
+    texts.add(text);
+  }
+  return WordPiece(vocabulary(), "words").encode_all(texts, 12, pool);
+}
+
+PretrainSettings small_settings() {
+  return {.seed = 3,
+          .epochs = 100,
+          .batch_tokens = 120,
+          .rate = 3e-3F,
+          .masked = 0.3F,
+          .held_out = 40,
+          .bf16 = false};
+}
+
+// What a run leaves behind: its log, and all weights of what it kept last.
+struct OwnRun {
+  std::vector<nlohmann::ordered_json> epochs;
+  std::vector<float> kept;
+  int64_t steps = 0;
+
+  Outcome go(const Context& context, const PretrainSettings& settings, const Pretrained& start,
+             const TokenRows& texts, int64_t stop_after = -1, const std::string& checkpoint = "") {
+    const PretrainHooks hooks{
+        .stop = [&] { return steps == stop_after; },
+        .progress = [&](const TrainingProgress&) { ++steps; },
+        .log = [&](const std::string&,
+                   const nlohmann::ordered_json& fields) { epochs.push_back(fields); },
+        .checkpoint_due = [] { return false; },
+        .checkpoint = [&](const SafetensorsWriter& writer) { writer.write(checkpoint); },
+        .keep =
+            [&](const TransformerWeights<ConstTensorView>& weights) {
+              kept.clear();
+              for_parts(weights, [&](const std::string&, const ConstTensorView& part) {
+                kept.insert(kept.end(), part.span<float>().begin(), part.span<float>().end());
+              });
+            }};
+    std::optional<SafetensorsFile> resume;
+    if (stop_after < 0 && !checkpoint.empty()) resume.emplace(checkpoint);
+    const WordMasker masker(start.tokens, settings.masked, "words");
+    return pretrain(context, settings, start, masker, texts, hooks, std::move(resume));
+  }
+};
+
+TEST(Pretrain, LearnsWhichWordsGoTogether) {
+  ThreadPool pool(2);
+  OwnRun run;
+  const Outcome outcome = run.go(Context(pool), small_settings(), tiny(), paired_texts(400, pool));
+  EXPECT_EQ(outcome, Outcome::kFinished);
+
+  ASSERT_EQ(run.epochs.size(), 100);
+  const double before = run.epochs.front()["held_out_loss"];
+  const double after = run.epochs.back()["held_out_loss"];
+  EXPECT_GT(before, 0.8 * std::log(10.0));  // of ten words
+  EXPECT_LT(after, 0.5 * before);           // log 5 if it had learned no more than whose turn it is
+  // Where the other word of the pair is masked too, in a third of the cases, it can only guess.
+  EXPECT_GT(run.epochs.back()["held_out_accuracy"].get<double>(), 0.55);
+}
+
+TEST(Pretrain, EndsInTheSameBitsHoweverOftenItWasStopped) {
+  const TemporaryFolder folder;
+  const std::string checkpoint = folder / "checkpoint";
+  ThreadPool pool(2), other(3);
+  const TokenRows texts = paired_texts(100, pool);
+  PretrainSettings settings = small_settings();
+  settings.epochs = 3;
+  const Pretrained start = tiny();
+  OwnRun unbroken;
+  unbroken.go(Context(pool), settings, start, texts);
+  for (const int64_t stop : {int64_t{0}, int64_t{1}, unbroken.steps / 3, unbroken.steps - 1}) {
+    OwnRun first, second;
+    EXPECT_EQ(first.go(Context(pool), settings, start, texts, stop, checkpoint), Outcome::kStopped);
+    EXPECT_EQ(second.go(Context(other), settings, start, texts, -1, checkpoint),
+              Outcome::kFinished);
+    EXPECT_EQ(second.kept.empty() ? first.kept : second.kept, unbroken.kept) << stop;
+    EXPECT_EQ(second.epochs.back()["loss"], unbroken.epochs.back()["loss"]);
+    EXPECT_EQ(first.steps + second.steps, unbroken.steps);
+  }
+  settings.seed = 4;
+  OwnRun refused;
+  EXPECT_THROW(refused.go(Context(pool), settings, start, texts, -1, checkpoint), InputError);
+}
+
+TEST(MaskedWords, AShareIsChosenAndMostOfItMasked) {
+  ThreadPool pool(1);
+  const TokenRows texts = paired_texts(3'000, pool);
+  std::vector<uint32_t> all(texts.rows());
+  std::iota(all.begin(), all.end(), 0U);
+  const WordMasker masker(vocabulary(), 0.15F, "words");
+  const MaskedWords masked = masker.mask(texts, all, 1, 2);
+  ASSERT_EQ(masked.inputs.offsets, texts.offsets);
+  const auto chosen = static_cast<double>(masked.places.size());
+  EXPECT_NEAR(chosen / (4.0 * 3'000), 0.15, 0.02);
+  size_t next = 0;
+  double is_mask = 0, is_same = 0;
+  for (size_t i = 0; i < texts.ids.size(); ++i) {
+    const uint32_t before = texts.ids[i], now = masked.inputs.ids[i];
+    if (next == masked.places.size() || masked.places[next] != static_cast<int32_t>(i)) {
+      ASSERT_EQ(now, before);
+      continue;
+    }
+    ASSERT_GE(before, 5);  // no special token
+    ASSERT_EQ(masked.words[next++], static_cast<int32_t>(before));
+    is_mask += now == 4 ? 1 : 0;
+    is_same += now == before ? 1 : 0;
+    ASSERT_GE(now, 4);
+  }
+  EXPECT_EQ(next, masked.places.size());
+  EXPECT_NEAR(is_mask / chosen, 0.8, 0.03);
+  EXPECT_NEAR(is_same / chosen, 0.1 + 0.1 / 10, 0.03);
+  EXPECT_EQ(masker.mask(texts, all, 1, 2).places, masked.places);
+  EXPECT_NE(masker.mask(texts, all, 1, 3).places, masked.places);
+}
+
+TEST(MaskedWords, AVocabularyWithoutMaskIsRefused) {
+  const WordPieceConfig tokens = parse_vocabulary("[UNK]\n[CLS]\n[SEP]\na\n", "words", {});
+  EXPECT_THAT([&] { WordMasker(tokens, 0.15F, "words"); },
+              testing::ThrowsMessage<InputError>(testing::HasSubstr("has no [MASK]")));
+}
+
+TEST(NewTransformer, SizesAreReadAndCheckedByName) {
+  const NewTransformer sizes =
+      parse_new_transformer("new:layers=2,width=64,heads=8,vocabulary=500,words=t.json", "--x");
+  EXPECT_EQ(sizes.layers, 2);
+  EXPECT_EQ(sizes.inner, 256);
+  EXPECT_EQ(sizes.vocabulary, 500);
+  EXPECT_EQ(sizes.words, "t.json");
+  EXPECT_EQ(parse_new_transformer("new:", "--x").width, 256);
+  const auto refusal = [](const std::string& encoder) {
+    return [encoder] { parse_new_transformer(encoder, "--x"); };
+  };
+  using testing::HasSubstr;
+  using testing::ThrowsMessage;
+  EXPECT_THAT(refusal("new:depth=2"),
+              ThrowsMessage<InputError>(HasSubstr("--x: a new transformer has no 'depth'")));
+  EXPECT_THAT(refusal("new:layers=two"),
+              ThrowsMessage<InputError>(HasSubstr("--x: layers cannot be 'two'")));
+  EXPECT_THAT(refusal("new:layers=0"), ThrowsMessage<InputError>(HasSubstr("from 1 to")));
+  EXPECT_THAT([] { make_transformer({.width = 10, .heads = 4, .inner = 8}, vocabulary(), 1); },
+              ThrowsMessage<InputError>(HasSubstr("the width 10 is not a multiple")));
+}
+
+// Normal numbers of BERT's deviation, cut at twice of it; norms that change nothing.
+TEST(NewTransformer, StartsAsBertDoes) {
+  const Pretrained made = make_transformer(
+      {.layers = 1, .width = 64, .heads = 2, .inner = 256, .positions = 12}, vocabulary(), 1);
+  double square = 0;
+  const auto values = made.weights.layers[0].up_weights.span<float>();
+  for (const float value : values) {
+    ASSERT_LE(std::abs(value), 0.04F);
+    square += double{value} * double{value};
+  }
+  EXPECT_NEAR(std::sqrt(square / static_cast<double>(values.size())), 0.02 * 0.88, 0.0005);
+  EXPECT_THAT(made.weights.gain.span<float>(), testing::Each(1.0F));
+  EXPECT_THAT(made.weights.shift.span<float>(), testing::Each(0.0F));
+  EXPECT_NE(made.weights.layers[0].qkv_weights.span<float>()[0],
+            make_transformer({.layers = 1, .width = 64, .heads = 2, .inner = 256, .positions = 12},
+                             vocabulary(), 2)
+                .weights.layers[0]
+                .qkv_weights.span<float>()[0]);
+}
+
+}  // namespace
+}  // namespace elias

@@ -45,7 +45,7 @@ class SearchAlone {
         labels_(static_cast<size_t>(model.first().search.shortlist)),
         scores_(labels_.size()) {
     const PredictorWeights& weights = model.first().weights;
-    const PackedBag packed = pack_bag(context, weights.encoder, Precision::kFloat32);
+    const PackedBag packed = pack_bag(context, weights.encoder.bag(), Precision::kFloat32);
     const PackedWeights clusters =
         pack_weights(context, weights.cluster_weights, PackedFor::kForward, Precision::kFloat32);
     Beam beam(model.first().search.beam, model.first().search.alpha);
@@ -56,7 +56,7 @@ class SearchAlone {
       BagBatch bags;
       gather_bags(features, points, 0, 0, 0, bags, context.pool());
       BagActivations activations;
-      encode_bags(context, weights.encoder, packed, bags.view(), std::nullopt, activations);
+      encode_bags(context, weights.encoder.bag(), packed, bags.view(), std::nullopt, activations);
       beam.find(context, clusters, weights.cluster_bias, activations.phi());
       const auto found = beam.clusters().span<int32_t>();
       const auto scores = beam.scores().span<float>();

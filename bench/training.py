@@ -12,7 +12,7 @@ import sys
 
 from peers import record, run
 
-WANTED = {"bf16 tiles": 0.25, "read": 0.5}
+WANTED = {"bf16": 0.25, "read": 0.5}
 
 
 def main():

@@ -91,7 +91,7 @@ Json measure(ThreadPool& pool, const Way& way, const Tensor& memory) {
     const double bound = (before + bound_rate(pool, products, memory)) / 2;
     const double points = fields.at("points_per_second");
     stages.push_back({{"name", way.name + ", " + fields.at("stage").get<std::string>()},
-                      {"bound", products ? "bf16 tiles" : "read"},
+                      {"bound", products ? "bf16" : "read"},
                       {"points per second", points},
                       {"amount", amount},
                       {"bound rate", bound},
@@ -102,7 +102,7 @@ Json measure(ThreadPool& pool, const Way& way, const Tensor& memory) {
                             .log = log,
                             .checkpoint_due = [] { return false; },
                             .checkpoint = [](const SafetensorsWriter&) {},
-                            .keep = [](const Candidate&) {}};
+                            .keep = [](const Member&) {}};
   train(Context(pool), settings, data, hooks, std::nullopt);
   return stages;
 }

@@ -45,10 +45,16 @@ ReadOptions DataOptions::read_options() const {
   return options;
 }
 
-ReadOptions DataOptions::text_options() const {
+std::unique_ptr<PointReader> DataOptions::open_texts(const std::string& path, LabelSpace& labels,
+                                                     ThreadPool& pool) const {
   ReadOptions options = read_options();
   options.labels = ReadOptions::Labels::kIgnored;
-  return options;
+  auto reader = open_points(path, options, labels, pool);
+  if (!reader->info().has_text) {
+    throw InputError("{}: holds features, not texts: give a file of texts, or use --format lines",
+                     reader->info().name);
+  }
+  return reader;
 }
 
 LabelSpace DataOptions::label_space() const {

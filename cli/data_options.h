@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,10 @@ struct DataOptions {
   void add_format_to(CLI::App& verb);
 
   ReadOptions read_options() const;
-  /// For verbs that want the texts alone: the file may have no labels.
-  ReadOptions text_options() const;
+  /// For verbs that want texts alone: the file may have no labels. Throws InputError if it holds
+  /// features.
+  std::unique_ptr<PointReader> open_texts(const std::string& path, LabelSpace& labels,
+                                          ThreadPool& pool) const;
 
   /// The label file's names, or an open space without one.
   LabelSpace label_space() const;

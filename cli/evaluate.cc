@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "cli/data_options.h"
 #include "cli/evaluate_report.h"
+#include "cli/index_option.h"
 #include "cli/model_points.h"
 #include "cli/number_range.h"
 #include "cli/threshold_option.h"
@@ -44,6 +45,7 @@ struct Options {
   std::vector<std::string> predictions;
   std::string prediction_format, propensity = "default";
   EvaluateOptions evaluate;
+  IndexOption index;
   ThresholdOption threshold;
   bool json = false;
 };
@@ -79,6 +81,7 @@ void check_sources(const Options& options) {
           "give --truth and --predictions, or --model and --test: see elias evaluate --help");
     }
     require(options.test.empty(), "--model, beside --test,");
+    require(!options.index.exact(), "--model, beside --index,");
     require(!options.truth.empty(), "--truth");
     require(!options.predictions.empty(), "--predictions");
     return;
@@ -201,7 +204,7 @@ FileEvaluation evaluate_file(const std::string& path, const Options& options, Re
 /// what they are held against.
 FileEvaluation evaluate_model(const Options& options, Reference& reference, ThreadPool& pool) {
   const Context context(pool);
-  const Model model = Model::load(options.model, context);
+  const Model model = options.index.load(options.model, context);
   TestPoints test = read_test_points(options.test, options.data.read_options(), model, pool);
   reference.labels = std::move(test.space);
   reference.truth = {.labels = std::move(test.labels), .promised = {}};
@@ -217,7 +220,7 @@ FileEvaluation evaluate_model(const Options& options, Reference& reference, Thre
   }
   int64_t depth = options.evaluate.cutoffs.deepest();
   if (thresholds) depth = std::max(depth, Thresholds::kDepth);
-  Csr scores = predict_all(context, model.predictor(), test.features, depth);
+  Csr scores = predict_all(context, model.predictor(), test.points, depth);
   FileEvaluation file;
   file.name = options.model;
   const auto deepest = std::min<uint64_t>(options.evaluate.cutoffs.deepest(), model.labels());
@@ -299,6 +302,7 @@ void add_evaluate(CLI::App& app, const Global& global) {
   add_cutoffs("--k", cutoffs.k, "Cut-offs of P, nDCG, PSP, PSnDCG and coverage");
   add_cutoffs("--recall-k", cutoffs.recall, "Cut-offs of R");
   add_cutoffs("--mrr-k", cutoffs.mrr, "Cut-offs of MRR");
+  options->index.add_to(*verb);
   options->threshold.add_to(*verb,
                             "Score from which a pair counts as predicted in F1 (0.5 for "
                             "probabilities); auto: the thresholds of --model");

@@ -70,18 +70,18 @@ class ExplainRun {
   bool enough() const { return options_.points != 0 && explained_ == options_.points; }
 
   void explain(PointBatch& batch, const SourceInfo& source) {
-    const Csr features =
-        model_features(source, batch.texts, std::move(batch.features), model_, pool_);
+    const Points points =
+        model_points(source, batch.texts, std::move(batch.features), model_, pool_);
     const int64_t k = std::min(options_.k, static_cast<int64_t>(model_.labels()));
-    for (size_t i = 0; i < features.rows() && !enough(); ++i) {
+    for (size_t i = 0; i < points.features.rows() && !enough(); ++i) {
       const PointExplanation point{
           .number = ++explained_,
           .line = batch.lines.empty() ? 0 : batch.lines[i],
           .text = model_.tfidf() != nullptr ? batch.texts.row(i) : std::string_view(),
-          .features = features.row(i).size(),
+          .features = points.features.row(i).size(),
           .truth = batch.labels.row(i),
           .space = space_,
-          .labels = explainer_.explain(features, i, k, labels_)};
+          .labels = explainer_.explain(points, i, k, labels_)};
       write(point);
     }
   }

@@ -4,12 +4,8 @@
 // Ctrl-C and SIGTERM save a checkpoint first; a second one stops at once.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <atomic>
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -18,11 +14,11 @@
 
 #include "base/atomic_file.h"
 #include "base/errors.h"
-#include "base/signals.h"
 #include "cli/data_options.h"
 #include "cli/fit_report.h"
 #include "cli/number_range.h"
 #include "cli/prediction_writer.h"
+#include "cli/stop_signals.h"
 #include "cli/verbs.h"
 #include "model/model.h"
 #include "train/fit_model.h"
@@ -39,7 +35,9 @@ constexpr const char* kExamples = R"(Examples:
   elias fit --train trn.json.gz --dev dev.json.gz --labels labels.txt --out model
   elias fit --train X.trn.npz,Y.trn.npz --out model --seed 1 --set width=1024 --set beam=40
   elias fit --train trn.tsv --out exact --method ova --store bf16
+  elias fit --train trn.tsv --out near --method glas
   elias fit --train trn.tsv --out best --ensemble 3
+  elias fit --train trn.tsv --out deep --encoder all-MiniLM-L6-v2/
 
 A run that was stopped goes on if the same command is given again.
 
@@ -50,41 +48,11 @@ the data, see docs/training.md:
 struct Options {
   DataOptions data;
   std::string train, dev, out, preset, settings_file;
-  std::string method, seed, ensemble;  // empty: not given
+  std::string encoder, method, index, seed, ensemble;  // empty: not given
   std::vector<std::string> set;
   std::string store = "float32";
   bool as_published = false, overwrite = false;
   double checkpoint_minutes = 5;
-};
-
-// --- signals -------------------------------------------------------------------------------------
-
-std::atomic<int> stop_signal{0};
-
-extern "C" void ask_to_stop(int signal) {
-  const int error = errno;
-  constexpr std::string_view kNotice =
-      "\nelias: stopping as soon as a checkpoint is saved, a second signal stops at once\n";
-  const size_t skipped = ::isatty(STDERR_FILENO) == 1 ? 0 : 1;  // only there is a line to end
-  // If it cannot be said, the run stops all the same.
-  [[maybe_unused]] const auto written =
-      ::write(STDERR_FILENO, kNotice.data() + skipped, kNotice.size() - skipped);
-  stop_signal = signal;
-  remove_temporary_files_on_signals();  // the next one stops at once
-  errno = error;
-}
-
-/// While it lives, a write to a pipe that nobody reads fails and does not end the process: hours of
-/// work are worth more than what is printed about them.
-class BrokenPipesIgnored {
- public:
-  BrokenPipesIgnored() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
-  ~BrokenPipesIgnored() { std::signal(SIGPIPE, before_); }
-  BrokenPipesIgnored(const BrokenPipesIgnored&) = delete;
-  BrokenPipesIgnored& operator=(const BrokenPipesIgnored&) = delete;
-
- private:
-  void (*before_)(int);
 };
 
 // --- settings ------------------------------------------------------------------------------------
@@ -108,12 +76,16 @@ ordered_json read_settings_file(const std::string& path) {
 /// From the least to the most particular: preset, the paper's choices, file, options.
 Settings given_settings(const Options& options) {
   Settings settings;
+  // Some presets say more of a transformer.
+  if (!options.encoder.empty()) set(settings, "encoder", options.encoder, "--encoder");
   if (!options.preset.empty()) set_preset(settings, options.preset);
   if (options.as_published) set_as_published(settings);
   if (!options.settings_file.empty()) {
     set_all(settings, read_settings_file(options.settings_file), options.settings_file);
   }
+  if (!options.encoder.empty()) set(settings, "encoder", options.encoder, "--encoder");
   if (!options.method.empty()) set(settings, "method", options.method, "--method");
+  if (!options.index.empty()) set(settings, "index", options.index, "--index");
   if (!options.seed.empty()) set(settings, "seed", options.seed, "--seed");
   if (!options.ensemble.empty()) set(settings, "ensemble", options.ensemble, "--ensemble");
   for (const std::string& one : options.set) {
@@ -122,6 +94,11 @@ Settings given_settings(const Options& options) {
       throw InputError("--set {}: is not name=value: see elias fit --help", one);
     }
     set(settings, one.substr(0, equals), one.substr(equals + 1), "--set");
+  }
+  if (options.as_published && settings.method == Method::kGlas) {
+    throw InputError(
+        "--as-published: has the choices of the ELIAS paper: of method glas take --preset "
+        "amazoncat-13k, the base setting of its own paper");
   }
   return settings;
 }
@@ -132,14 +109,14 @@ Outcome train_in(RunFolder& folder, const Options& options, const Settings& sett
                  const TrainingPoints& points, const Context& context) {
   FitDisplay display;
   const FitHooks hooks{
-      .stop = [] { return stop_signal != 0; },
+      .stop = [] { return asked_to_stop() != 0; },
       .progress = [&](const TrainingProgress& progress) { display.progress(progress); },
       .log = [&](const std::string& event,
                  const ordered_json& fields) { display.event(event, fields); }};
   const FitOptions how{
       .storage = options.store == "bf16" ? LabelStorage::kBFloat16 : LabelStorage::kFloat32,
       .checkpoint_minutes = options.checkpoint_minutes};
-  on_stop_signals(ask_to_stop);
+  stop_in_good_order_on_signals();
   const Outcome outcome = fit_model(context, folder, settings, points, how, hooks);
   remove_temporary_files_on_signals();
   return outcome;
@@ -151,7 +128,7 @@ void print_figures(const std::string& folder, const TrainingPoints& points,
   if (points.data.held_out_labels.rows() == 0) return;
   const Model model = Model::load(folder, context);
   constexpr int64_t kDeepest = 100;
-  const Csr scores = predict_all(context, model.predictor(), points.data.held_out_features,
+  const Csr scores = predict_all(context, model.predictor(), points.data.held_out(),
                                  std::min(kDeepest, points.sizes.labels));
   const Training training{.points = static_cast<uint64_t>(points.sizes.points),
                           .counts = points.label_counts,
@@ -215,7 +192,7 @@ void run_fit(const Options& options, const Global& global) {
   if (state == RunFolder::State::kStopped) say("going on from the last checkpoint\n");
   if (train_in(folder, options, settings, points, context) == Outcome::kStopped) {
     std::fputs("elias: stopped, a checkpoint is saved: the same command goes on from it\n", stderr);
-    throw Interrupted{stop_signal};
+    throw Interrupted{asked_to_stop()};
   }
   folder.finish();
   print_figures(folder.path(), points, context);
@@ -249,7 +226,16 @@ void add_files(CLI::App& verb, Options& options) {
 
 void add_settings(CLI::App& verb, Options& options) {
   verb.add_option("--method", options.method,
-                  "elias: search, then rank; ova: rank all labels (default: elias)")
+                  "elias: search, then rank; ova: rank all labels; glas: find the nearest "
+                  "labels (default: elias)")
+      ->type_name("NAME");
+  verb.add_option("--encoder", options.encoder,
+                  "A transformer in the place of a bag of words: a folder as Hugging Face writes "
+                  "it, or new:layers=4,width=256,heads=4")
+      ->type_name("FOLDER|new:SIZES");
+  verb.add_option("--index", options.index,
+                  "Of ova and glas: exact scores all labels, hnsw those that a graph of neighbours "
+                  "leads to (default: hnsw for glas with more than 100,000 labels)")
       ->type_name("NAME");
   verb.add_option("--seed", options.seed, "Of all random choices (default: 0)")
       ->type_name("NUMBER");
@@ -258,9 +244,10 @@ void add_settings(CLI::App& verb, Options& options) {
           "Train so many models with clusters of their own, and use them as one (default: 1)")
       ->type_name("NUMBER");
   verb.add_option("--preset", options.preset,
-                  fmt::format("Settings of the paper: {}", fmt::join(preset_names(), ", ")))
+                  fmt::format("Settings of a paper: {}", fmt::join(preset_names(), ", ")))
       ->type_name("NAME");
-  verb.add_flag("--as-published", options.as_published, "The paper's choices where ours differ");
+  verb.add_flag("--as-published", options.as_published,
+                "The choices of the ELIAS paper where ours differ");
   verb.add_option("--settings", options.settings_file, "Settings as a JSON object")
       ->type_name("FILE");
   verb.add_option("--set", options.set, "One setting; may be given again")

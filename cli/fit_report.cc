@@ -29,6 +29,10 @@ std::string time_text(double seconds) {
 
 /// The settings that bring a part of the estimate down.
 std::string remedy(const std::string& part, const Settings& settings) {
+  const bool of_encoder =
+      part == "encoder" || part == "encoder layers" || part == "embedding table";
+  if (of_encoder && has_transformer(settings)) return "the size of --encoder";
+  if (part == "activations") return fmt::format("activations (now {})", settings.activations);
   if (part == "embedding table") {
     return fmt::format("width (now {}) or max_features (now {})", settings.width,
                        settings.max_features);
@@ -37,7 +41,9 @@ std::string remedy(const std::string& part, const Settings& settings) {
   if (part == "label graph") return fmt::format("edges (now {})", settings.edges);
   if (part == "graph building") return fmt::format("beam (now {})", settings.beam);
   if (part == "search") return "--threads";
+  if (part == "neighbours") return fmt::format("neighbours (now {})", settings.neighbours);
   if (part == "ranker") return fmt::format("ranker_top (now {})", settings.ranker_top);
+  if (part == "label similarity") return "the number of labels, or take regulariser=spreadout";
   if (part == "points") return "the number of points";
   return fmt::format("width (now {})", settings.width);
 }
@@ -50,11 +56,23 @@ std::string other_models(const Settings& settings) {
   return text;
 }
 
+std::string transformer_line(const TrainingPoints& points, const Settings& settings) {
+  if (!points.sizes.transformer) return "";
+  const TransformerShape& shape = *points.sizes.transformer;
+  return fmt::format("transformer: {}, {}, texts of at most {} ({:.1f} on average)\n",
+                     counted(static_cast<uint64_t>(shape.layers), "layer"),
+                     counted(static_cast<uint64_t>(shape.heads), "head"),
+                     counted(static_cast<uint64_t>(settings.max_length), "token"),
+                     points.sizes.tokens_per_point);
+}
+
 std::string index_line(const Settings& settings) {
-  if (settings.method == Method::kOva) {
-    return fmt::format("ova: width {}, batch {}, {}{}", settings.width, settings.batch,
-                       counted(static_cast<uint64_t>(settings.stage1_epochs), "epoch"),
-                       other_models(settings));
+  if (settings.method != Method::kElias) {
+    return fmt::format(
+        "{}: width {}, batch {}, {}{}{}", to_json(settings)["method"].get<std::string>(),
+        settings.width, settings.batch,
+        counted(static_cast<uint64_t>(settings.stage1_epochs), "epoch"),
+        settings.index == IndexChoice::kHnsw ? ", hnsw" : "", other_models(settings));
   }
   return fmt::format(
       "elias: width {}, clusters {}, beam {}, shortlist {}, edges {}, batch {}, epochs {} + {} + "
@@ -92,7 +110,7 @@ std::string fit_summary(const std::string& train, const TrainingPoints& points,
                         counted(static_cast<uint64_t>(unseen), "label"));
   }
   text += fmt::format("held out: {}\n", counted(points.data.held_out_labels.rows(), "point"));
-  return text + index_line(settings) + "\n";
+  return text + index_line(settings) + "\n" + transformer_line(points, settings);
 }
 
 std::string memory_line(const MemoryEstimate& estimate, const Settings& settings,
@@ -149,17 +167,30 @@ void FitDisplay::event(const std::string& event, const nlohmann::ordered_json& f
                     counted(fields.value("pairs", uint64_t{0}), "pair"),
                     time_text(fields.value("seconds", 0.0))));
   }
-  if (event != "epoch") return;
   std::string text;
   for (const char* part : {"fold", "member"}) {
     if (fields.contains(part)) text += fields[part].get<std::string>() + "  ";
   }
+  if (event == "hnsw") {
+    line_.wipe();
+    say(fmt::format(
+        "{}hnsw    {}, {} neighbours, ef {}: {:.1f} % of the exact {} best, built in {}\n", text,
+        counted(fields.value("labels", uint64_t{0}), "label"), fields.value("neighbours", 0),
+        fields.value("ef", 0), 100 * fields.value("recall", 0.0), fields.value("depth", 0),
+        time_text(fields.value("seconds", 0.0))));
+  }
+  if (event != "epoch") return;
   text +=
       fmt::format("{}  epoch {}/{}  loss {:.4g}", fields.value("stage", ""),
                   fields.value("epoch", 0), fields.value("epochs", 0), fields.value("loss", 0.0));
   for (const auto& [name, value] : fields.items()) {
     if (name.find('@') == std::string::npos || !value.is_number()) continue;
     text += fmt::format("  {} {:.2f}", name, 100 * value.get<double>());
+  }
+  if (fields.contains("held_out_loss")) {
+    text += fmt::format("  held-out loss {:.4g}, {:.1f} % of masked words told",
+                        fields["held_out_loss"].get<double>(),
+                        100 * fields.value("held_out_accuracy", 0.0));
   }
   line_.wipe();
   say(text + "\n");

@@ -27,13 +27,15 @@ std::string fit_summary(const std::string& train, const TrainingPoints& points,
 std::string memory_line(const MemoryEstimate& estimate, const Settings& settings,
                         const MachineMemory& memory);
 
-/// The line on the terminal, and one on standard output at the end of each epoch and of the
-/// ranker's training.
+/// The line on the terminal, and one on standard output at the end of each epoch, of a graph's
+/// construction and of the ranker's training.
 class FitDisplay {
  public:
   void progress(const TrainingProgress& progress);
-  /// The event "epoch" has stage, member (of an ensemble: "member 2/3") or fold, epoch, epochs,
-  /// loss, and figures of held-out points as shares, named as in Evaluation ("P@1").
+  /// The event "hnsw" has labels, neighbours, ef, recall (of so many as depth) and seconds; "epoch"
+  /// has stage, member (of an ensemble: "member 2/3") or fold, epoch, epochs,
+  /// loss, and figures of held-out points as shares, named as in Evaluation ("P@1"), or
+  /// held_out_loss and held_out_accuracy, of masked words.
   void event(const std::string& event, const nlohmann::ordered_json& fields);
 
  private:

@@ -58,6 +58,11 @@ Json index_json(const GraphSummary& index, const Member& member) {
   return json;
 }
 
+Json neighbours_json(const Member& member) {
+  const NeighbourGraphView& graph = member.weights.neighbours;
+  return graph ? Json{{"links", graph.most_links}, {"ef", member.search.ef}} : Json();
+}
+
 Json deciles_json(const Inspection& inspection) {
   Json list = Json::array();
   for (size_t g = 0; g < LabelDeciles::kGroups; ++g) {
@@ -95,26 +100,35 @@ Json scored_json(const Model& model, const std::vector<LabelPortrait::Scored>& l
   return list;
 }
 
+Json encoder_of(const Model& model) {
+  if (model.tokens() == nullptr) return {{"kind", "bag"}};
+  const TransformerConfig& config = model.tokens()->transformer;
+  const TransformerShape& shape = config.shape;
+  return {{"kind", config.architecture == Architecture::kBert ? "bert" : "distilbert"},
+          {"heads", shape.heads},
+          {"inner", shape.inner},
+          {"vocabulary", shape.vocabulary},
+          {"positions", shape.positions},
+          {"max_length", model.tokens()->max_length},
+          {"pooling", shape.pooling == Pooling::kFirst ? "first" : "mean"}};
+}
+
 }  // namespace
 
 Json inspection_json(const Inspection& inspection) {
   const Model& model = inspection.model;
   const PredictorWeights& weights = inspection.member.weights;
   const bool halves = weights.label_weights.dtype() == DType::kBFloat16;
-  Json json{{"model", inspection.folder},
-            {"method", model.method()},
-            {"points", model.points()},
-            {"labels", model.labels()},
-            {"features", model.features()},
-            {"takes_text", model.tfidf() != nullptr},
-            {"width", weights.encoder.table.width()},
-            {"layers", weights.encoder.layers.size()},
-            {"classifiers", halves ? "bfloat16" : "float32"},
-            {"training", model.training()},
-            {"files", Json::object()}};
+  Json json{{"model", inspection.folder},       {"method", model.method()},
+            {"points", model.points()},         {"labels", model.labels()},
+            {"features", model.features()},     {"takes_text", model.tfidf() != nullptr},
+            {"width", weights.encoder.width()}, {"layers", weights.encoder.layers()},
+            {"encoder", encoder_of(model)},     {"classifiers", halves ? "bfloat16" : "float32"},
+            {"training", model.training()},     {"files", Json::object()}};
   for (const auto& [name, bytes] : model.files()) json["files"][name] = bytes;
   json["ensemble"] = ensemble_json(inspection);
   json["index"] = inspection.index ? index_json(*inspection.index, inspection.member) : Json();
+  json["neighbours"] = neighbours_json(inspection.member);
   json["ranker"] = model.ranker() != nullptr ? ranker_json(*model.ranker()) : Json();
   json["threshold"] = model.thresholds() != nullptr ? thresholds_json(*model.thresholds()) : Json();
   json["deciles"] = deciles_json(inspection);

@@ -29,6 +29,22 @@ std::string member_of(const Inspection& inspection) {
   return fmt::format(" of member {}", inspection.member_number + 1);
 }
 
+void add_encoder(const Model& model, const EncoderWeights& encoder, Table& table) {
+  if (model.tokens() == nullptr) {
+    table.add({"residual layers", grouped(encoder.layers())});
+    return;
+  }
+  const TransformerShape& shape = encoder.transformer().weights.shape;
+  const bool bert = model.tokens()->transformer.architecture == Architecture::kBert;
+  table.add({"encoder", bert ? "BERT" : "DistilBERT"});
+  table.add({"layers", grouped(shape.layers)});
+  table.add({"heads", grouped(shape.heads)});
+  table.add({"vocabulary, in tokens", grouped(shape.vocabulary)});
+  table.add({"tokens of a text, at most", grouped(model.tokens()->max_length)});
+  table.add({"a point's vector is", shape.pooling == Pooling::kFirst ? "that of the first token"
+                                                                     : "the mean of all tokens"});
+}
+
 std::string model_section(const Inspection& inspection) {
   const Model& model = inspection.model;
   const PredictorWeights& weights = inspection.member.weights;
@@ -38,8 +54,8 @@ std::string model_section(const Inspection& inspection) {
   table.add({"labels", elias::grouped(model.labels())});
   table.add({model.tfidf() != nullptr ? "features, made from text" : "features, given as they are",
              elias::grouped(model.features())});
-  table.add({"width of a point's vector", grouped(weights.encoder.table.width())});
-  table.add({"residual layers", elias::grouped(weights.encoder.layers.size())});
+  table.add({"width of a point's vector", grouped(weights.encoder.width())});
+  add_encoder(model, weights.encoder, table);
   table.add({"label classifiers",
              weights.label_weights.dtype() == DType::kBFloat16 ? "bfloat16" : "float32"});
   if (model.members().size() > 1) {
@@ -55,6 +71,10 @@ std::string model_section(const Inspection& inspection) {
     table.add({"shortlist: labels scored for a point", grouped(search.shortlist)});
     table.add({"alpha: scale of cluster scores", fmt::format("{}", search.alpha)});
     table.add({"gamma: power of the shortlist's score", fmt::format("{}", search.gamma)});
+  }
+  if (weights.neighbours) {
+    table.add({"hnsw: links of a label to neighbours", grouped(weights.neighbours.most_links)});
+    table.add({"ef: labels that a search keeps", grouped(inspection.member.search.ef)});
   }
   if (const RankerPart* ranker = model.ranker()) {
     table.add({"ranker: labels ranked for a point", grouped(ranker->top)});
@@ -194,6 +214,12 @@ double figure(const std::vector<Metric>& metrics, std::string_view name) {
   return found->value;
 }
 
+std::string text_without_clusters(const PredictorWeights& weights) {
+  return weights.neighbours
+             ? "\nThere are no clusters: a graph of neighbours leads to labels.\n"
+             : "\nThere is no index: this model scores every label of every point.\n";
+}
+
 std::string inspection_report(const Inspection& inspection) {
   std::string text = model_section(inspection) + files_section(inspection.model);
   if (inspection.index) {
@@ -201,7 +227,7 @@ std::string inspection_report(const Inspection& inspection) {
     text += coverage_section(inspection, graph.label_count, graph.clusters()) +
             histogram_section(*inspection.index) + stage1_section(*inspection.index);
   } else {
-    text += "\nThere is no index: this model scores every label of every point.\n";
+    text += text_without_clusters(inspection.member.weights);
   }
   text += decile_section(inspection);
   if (inspection.test) text += test_section(inspection);

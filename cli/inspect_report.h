@@ -33,6 +33,9 @@ struct Inspection {
 std::string inspection_report(const Inspection& inspection);
 nlohmann::ordered_json inspection_json(const Inspection& inspection);
 
+/// What is said in the place of an index of clusters.
+std::string text_without_clusters(const PredictorWeights& weights);
+
 /// A single label; names are cut to what fits a terminal of 80 columns, in JSON they are whole.
 /// `member`, from 0, is the one whose index is shown.
 std::string label_report(const Model& model, const LabelPortrait& portrait, size_t member = 0);

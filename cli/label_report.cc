@@ -33,7 +33,7 @@ std::string head_of(const Model& model, const LabelPortrait& portrait, size_t me
 
 std::string clusters_of(const Model& model, const LabelPortrait& portrait) {
   if (!model.first().weights.cluster_weights) {
-    return "\nThere is no index: this model scores every label of every point.\n";
+    return text_without_clusters(model.first().weights);
   }
   if (portrait.clusters.empty()) {
     return "\nNo cluster leads to this label: it is never predicted.\n";

@@ -17,10 +17,8 @@ bool is_interactive(const std::string& input) {
 
 }  // namespace
 
-void ModelInput::add_to(CLI::App& verb, const std::string& labels) {
-  verb.add_option("--model", model, "The folder that 'elias fit' wrote")
-      ->required()
-      ->type_name("FOLDER");
+void ModelInput::add_to(CLI::App& verb, const std::string& labels, const std::string& what_model) {
+  verb.add_option("--model", model, what_model)->required()->type_name("FOLDER");
   verb.add_option(
           "--input", input,
           fmt::format("Texts, one a line, or points in any format, {}; - for standard input",
@@ -34,10 +32,16 @@ void ModelInput::add_to(CLI::App& verb, const std::string& labels) {
 }
 
 ReadOptions ModelInput::read_options(const Model& loaded, ReadOptions::Labels labels) const {
+  ReadOptions reading = text_options(labels);
+  if (loaded.tfidf() == nullptr) reading.lines_argument = "";
+  return reading;
+}
+
+ReadOptions ModelInput::text_options(ReadOptions::Labels labels) const {
   ReadOptions reading;
   reading.labels = labels;
   reading.as_it_comes = is_interactive(input);
-  if (loaded.tfidf() != nullptr) reading.lines_argument = "--input-format lines";
+  reading.lines_argument = "--input-format lines";
   if (!input_format.empty()) reading.format = format_from_name(input_format);
   return reading;
 }

@@ -51,24 +51,24 @@ void check_points(const SourceInfo& source, const Model& model) {
   if (promised && *promised != model.features()) fail_width(source, *promised, model);
 }
 
-Csr model_features(const SourceInfo& source, const TextRows& texts, Csr features,
-                   const Model& model, ThreadPool& pool) {
-  if (model.tfidf() != nullptr) return model.tfidf()->transform(texts, pool);
+Points model_points(const SourceInfo& source, const TextRows& texts, Csr features,
+                    const Model& model, ThreadPool& pool) {
+  if (model.tfidf() != nullptr) return model.points_of(texts, pool);
   // Rows of numbers without a header may well lack the last features.
   if (features.cols > model.features()) fail_width(source, features.cols, model);
   features.cols = model.features();
   scale_rows_to_unit_length(features);
-  return features;
+  return {.features = std::move(features), .tokens = {}};
 }
 
 TestPoints read_test_points(const std::string& path, ReadOptions reading, const Model& model,
                             ThreadPool& pool) {
   if (model.tfidf() != nullptr) reading.lines_argument = "--format lines";
-  TestPoints points{.space = model.label_space(), .features = {}, .labels = {}};
+  TestPoints points{.space = model.label_space(), .points = {}, .labels = {}};
   check_label_form(reading.label_form, points.space);
   Dataset data = read_dataset(path, reading, points.space, pool);
   check_points(data.info, model);
-  points.features = model_features(data.info, data.texts, std::move(data.features), model, pool);
+  points.points = model_points(data.info, data.texts, std::move(data.features), model, pool);
   points.labels = std::move(data.labels);
   check_labels(points, path, model);
   return points;
@@ -90,7 +90,7 @@ Evaluation evaluate_on(const TestPoints& points, const Model& model, const Conte
   EvaluateOptions options;
   options.groups = true;
   const Csr scores =
-      predict_all(context, model.predictor(), points.features, options.cutoffs.deepest());
+      predict_all(context, model.predictor(), points.points, options.cutoffs.deepest());
   const Training training = training_of(model, propensity_from_name("default"));
   return evaluate(points.labels, scores, &training, options, context.pool());
 }

@@ -15,15 +15,15 @@ namespace elias::cli {
 /// other way round, or if the file says that it has another number of features than the model.
 void check_points(const SourceInfo& source, const Model& model);
 
-/// N x V from texts or from features, whichever the model takes. Throws InputError if there are
+/// Points from texts or from features, whichever the model takes. Throws InputError if there are
 /// features that it does not have.
-Csr model_features(const SourceInfo& source, const TextRows& texts, Csr features,
-                   const Model& model, ThreadPool& pool);
+Points model_points(const SourceInfo& source, const TextRows& texts, Csr features,
+                    const Model& model, ThreadPool& pool);
 
 /// Points with their true labels.
 struct TestPoints {
   LabelSpace space;  // ids as in the model; labels that it does not know come behind its own
-  Csr features;      // N x V
+  Points points;     // N
   Csr labels;        // N x the labels of `space`
 };
 

@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/progress.h"
 #include "base/readable.h"
+#include "cli/index_option.h"
 #include "cli/model_input.h"
 #include "cli/model_points.h"
 #include "cli/number_range.h"
@@ -27,6 +28,7 @@ struct Options {
   ModelInput from;
   std::string format = "tsv", output = "-", candidates;
   int64_t k = 0;  // 0: not given
+  IndexOption index;
   ThresholdOption threshold;
 };
 
@@ -78,7 +80,7 @@ class PredictRun {
       : options_(options),
         pool_(threads),
         context_(pool_),
-        model_(Model::load(options.from.model, context_)),
+        model_(options.index.load(options.from.model, context_)),
         state_(model_.predictor().make_state()),
         thresholds_(options.threshold.given()
                         ? std::optional(options.threshold.of(model_, options.from.model))
@@ -96,7 +98,7 @@ class PredictRun {
     for (PointBatch batch; reader->next(batch);) {
       check_points(reader->info(), model_);  // nothing, of no kind, is input as well
       writer->write(predict(
-          model_features(reader->info(), batch.texts, std::move(batch.features), model_, pool_)));
+          model_points(reader->info(), batch.texts, std::move(batch.features), model_, pool_)));
       if (reading.as_it_comes) writer->flush();
       progress.advance(batch.rows());
     }
@@ -117,20 +119,20 @@ class PredictRun {
                counted(static_cast<uint64_t>(K), "label"));
   }
 
-  Csr predict(const Csr& features) {
-    Csr scores = best_labels(features);
+  Csr predict(const PointsView& points) {
+    Csr scores = best_labels(points);
     if (thresholds_) keep_predicted(*thresholds_, scores);
     return scores;
   }
 
-  Csr best_labels(const Csr& features) {
-    if (features.rows() != 1) {
-      return predict_all(context_, model_.predictor(), features, k_, allowed_);
+  Csr best_labels(const PointsView& points) {
+    if (points.rows() != 1) {
+      return predict_all(context_, model_.predictor(), points, k_, allowed_);
     }
     // A line of a conversation: with room that is kept from line to line.
     labels_.resize(static_cast<size_t>(k_));
     scores_.resize(labels_.size());
-    model_.predictor().predict(context_, features, 0, 1, k_, allowed_, *state_, {labels_, scores_});
+    model_.predictor().predict(context_, points, 0, 1, k_, allowed_, *state_, {labels_, scores_});
     Csr row;
     row.cols = model_.labels();
     for (size_t i = 0; i < labels_.size() && labels_[i] >= 0; ++i) {
@@ -163,6 +165,7 @@ void add_predict(CLI::App& app, const Global& global) {
   verb->add_option("--k", options->k, "Labels a point, at most (default: 5, with --threshold 100)")
       ->check(number_range(int64_t{1}, kMostLabels))
       ->type_name("N");
+  options->index.add_to(*verb);
   options->threshold.add_to(*verb,
                             "Predict only labels with this score or a higher one; auto: with the "
                             "thresholds that 'elias threshold' chose");

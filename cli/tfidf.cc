@@ -28,11 +28,7 @@ struct Options {
 template <typename Use>
 void for_texts(const std::string& path, const Options& options, ThreadPool& pool, Use&& use) {
   LabelSpace labels = options.data.label_space();
-  const auto reader = open_points(path, options.data.text_options(), labels, pool);
-  if (!reader->info().has_text) {
-    throw InputError("{}: holds features, not texts: give a file of texts, or use --format lines",
-                     reader->info().name);
-  }
+  const auto reader = options.data.open_texts(path, labels, pool);
   Progress progress("reading", "points", reader->info().promised_rows.value_or(0));
   PointBatch batch;
   while (reader->next(batch)) {

@@ -104,7 +104,7 @@ void run(const Options& options, const Global& global) {
   if (!options.dry_run) require_writable(options.model);
   const auto points = read_test_points(options.data_path, options.data.read_options(), model, pool);
   const ThresholdSearch search(
-      points.labels, predict_all(context, model.predictor(), points.features, Thresholds::kDepth));
+      points.labels, predict_all(context, model.predictor(), points.points, Thresholds::kDepth));
   note_unknown(search);
   const ThresholdChoice choice = choose(options, search);
   if (!options.dry_run) store_thresholds(options.model, model, choice.thresholds);

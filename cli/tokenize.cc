@@ -40,11 +40,7 @@ void run(const Options& options, const Global& global) {
   const WordPiece wordpiece = WordPiece::read(options.vocabulary, text);
   ThreadPool pool(global.threads);
   LabelSpace labels = options.data.label_space();
-  const auto reader = open_points(options.input, options.data.text_options(), labels, pool);
-  if (!reader->info().has_text) {
-    throw InputError("{}: holds features, not texts: give a file of texts, or use --format lines",
-                     reader->info().name);
-  }
+  const auto reader = options.data.open_texts(options.input, labels, pool);
   const auto sink = create_bytes(options.output);
   for (PointBatch batch; reader->next(batch);) {
     const TokenRows rows = wordpiece.encode_all(batch.texts, options.max_length, pool);

@@ -19,15 +19,20 @@ struct Interrupted {
 
 void add_check(CLI::App& app, const Global& global);
 void add_convert(CLI::App& app, const Global& global);
+void add_embed(CLI::App& app, const Global& global);
 void add_evaluate(CLI::App& app, const Global& global);
 void add_explain(CLI::App& app, const Global& global);
+void add_export(CLI::App& app, const Global& global);
 void add_fit(CLI::App& app, const Global& global);
 void add_inspect(CLI::App& app, const Global& global);
 void add_predict(CLI::App& app, const Global& global);
+void add_pretrain(CLI::App& app, const Global& global);
 void add_prune(CLI::App& app, const Global& global);
 void add_synth(CLI::App& app, const Global& global);
 void add_tfidf(CLI::App& app, const Global& global);
 void add_threshold(CLI::App& app, const Global& global);
 void add_tokenize(CLI::App& app, const Global& global);
+
+void add_vocab(CLI::App& app, const Global& global);
 
 }  // namespace elias::cli

@@ -8,6 +8,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 # Headers alone: instruction sets are chosen by our own code.
 find_path(HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
+find_path(HNSWLIB_INCLUDE_DIR hnswlib/hnswlib.h REQUIRED)
 if(ELIAS_TESTS)
   find_package(GTest REQUIRED)
   # The reference that sparse classifiers are held to.

@@ -1,0 +1,31 @@
+#include "cli/index_option.h"
+
+#include <CLI/CLI.hpp>
+
+#include "base/errors.h"
+
+namespace elias::cli {
+
+void IndexOption::add_to(CLI::App& verb) {
+  verb.add_option(
+          "--index", text_,
+          "own: find labels by what the model has for it; exact: score every label, also of "
+          "a model that has a graph of neighbours")
+      ->check(CLI::IsMember({"own", "exact"}).description(""))
+      ->type_name("own|exact")
+      ->capture_default_str();
+}
+
+Model IndexOption::load(const std::string& folder, const Context& context) const {
+  if (!exact()) return Model::load(folder, context);
+  Model model = Model::load(folder, context, IndexUse::kExact);
+  if (model.first().weights.cluster_weights) {
+    throw InputError(
+        "--index exact: {} finds labels by clusters, whose scores are part of its own: leave the "
+        "option out",
+        folder);
+  }
+  return model;
+}
+
+}  // namespace elias::cli

@@ -1,0 +1,241 @@
+// elias pretrain: a transformer learned from texts alone, by telling masked words.
+//
+// It can be stopped at any time, as `elias fit`: the same command goes on where it stopped.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/errors.h"
+#include "base/hash.h"
+#include "base/json_log.h"
+#include "base/readable.h"
+#include "base/stopwatch.h"
+#include "cli/data_options.h"
+#include "cli/fit_report.h"
+#include "cli/number_range.h"
+#include "cli/stop_signals.h"
+#include "cli/verbs.h"
+#include "data/point_reader.h"
+#include "train/encoder_start.h"
+#include "train/pretrain.h"
+#include "train/run_folder.h"
+
+namespace elias::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Options {
+  DataOptions data;
+  std::string input, encoder, out;
+  PretrainSettings settings;
+  int64_t max_length = 0;
+  bool overwrite = false;
+  double checkpoint_minutes = 5;
+};
+
+constexpr const char* kExamples = R"(Examples:
+  A small transformer of one's own texts, with a vocabulary learned from them; and a model of
+  labelled points that starts with it:
+    elias pretrain --input texts.txt --format lines --encoder new:layers=4,width=256,heads=4 \
+        --out encoder/
+    elias fit --train trn.tsv --encoder encoder/ --out model/
+
+  One that is there, brought nearer to one's texts:
+    elias pretrain --input trn.tsv --encoder all-MiniLM-L6-v2/ --epochs 3 --out nearer/
+
+A run that was stopped goes on if the same command is given again.)";
+
+RunProduct pretrained_encoder() { return {.name = "encoder", .files = pretrained_files()}; }
+
+TextRows read_texts(const Options& options, ThreadPool& pool) {
+  LabelSpace labels = options.data.label_space();
+  const auto reader = options.data.open_texts(options.input, labels, pool);
+  TextRows texts;
+  for (PointBatch batch; reader->next(batch);) texts.append(batch.texts);
+  if (texts.rows() == 0) {
+    throw InputError("{}: is empty: give texts to learn from", reader->info().name);
+  }
+  return texts;
+}
+
+std::string summary(const Options& options, const Pretrained& start, const TokenRows& tokens,
+                    const PretrainSettings& settings) {
+  const TransformerShape& shape = start.config.shape;
+  const auto size = [](int64_t value, std::string_view what) {
+    return counted(static_cast<uint64_t>(value), what);
+  };
+  return fmt::format(
+      "{}: {}, {}; held out: {}\n"
+      "transformer: {}, width {}, {}, vocabulary of {}\n"
+      "{}, {} a step, rate {}\n",
+      options.input, counted(tokens.rows(), "text"), counted(tokens.ids.size(), "token"),
+      size(settings.held_out, "text"), size(shape.layers, "layer"), shape.width,
+      size(shape.heads, "head"), size(shape.vocabulary, "token"), size(settings.epochs, "epoch"),
+      size(settings.batch_tokens, "token"), settings.rate);
+}
+
+/// What a run learns from, and what it begins with.
+struct Lesson {
+  const TokenRows& tokens;
+  int64_t max_length;  // of a text, in tokens
+  const WordMasker& masker;
+  const Pretrained& start;
+};
+
+/// What makes the texts and the start of two runs the same.
+ordered_json fingerprint_of(const TokenRows& tokens, const Pretrained& start) {
+  const auto hash_of = [](const auto& values) {
+    const std::span all(values);
+    return hash_bytes({reinterpret_cast<const char*>(all.data()), all.size_bytes()});
+  };
+  uint64_t hash = mix_bits(hash_of(tokens.ids) ^ 1, hash_of(tokens.offsets) | 1);
+  for_parts(start.weights, [&](const std::string&, const Tensor& part) {
+    hash = mix_bits(hash ^ hash_of(part.span<float>()), 0x9E3779B97F4A7C15);
+  });
+  return {{"texts", tokens.rows()}, {"hash", fmt::format("{:016x}", hash)}};
+}
+
+Outcome pretrain_in(RunFolder& folder, const Options& options, const PretrainSettings& settings,
+                    const Lesson& lesson, const Context& context) {
+  const Pretrained& start = lesson.start;
+  FitDisplay display;
+  JsonLog log(folder.log_path());
+  Stopwatch since_checkpoint;
+  const PretrainHooks hooks{
+      .stop = [] { return asked_to_stop() != 0; },
+      .progress = [&](const TrainingProgress& progress) { display.progress(progress); },
+      .log =
+          [&](const std::string& event, const ordered_json& fields) {
+            log.write(event, fields);
+            display.event(event, fields);
+          },
+      .checkpoint_due =
+          [&] { return since_checkpoint.seconds() >= 60 * options.checkpoint_minutes; },
+      .checkpoint =
+          [&](const SafetensorsWriter& state) {
+            folder.save_checkpoint(state);
+            since_checkpoint = Stopwatch();
+          },
+      .keep =
+          [&](const TransformerWeights<ConstTensorView>& weights) {
+            folder.replace_best([&](const std::string& best) {
+              write_pretrained(best, start.config, weights, start.tokens, lesson.max_length);
+            });
+          }};
+  stop_in_good_order_on_signals();
+  const Outcome outcome =
+      pretrain(context, settings, start, lesson.masker, lesson.tokens, hooks, folder.checkpoint());
+  remove_temporary_files_on_signals();
+  return outcome;
+}
+
+void run(const Options& options, const Global& global) {
+  const BrokenPipesIgnored survive_a_lost_reader;
+  RunFolder folder(options.out, options.overwrite, pretrained_encoder());
+  ThreadPool pool(global.threads);
+  const Context context(pool);
+  const TextRows texts = read_texts(options, pool);
+  Settings of_encoder;
+  of_encoder.encoder = options.encoder;
+  of_encoder.seed = options.settings.seed;
+  of_encoder.max_length = options.max_length;
+  const auto start = start_transformer(of_encoder, texts, pool);
+  const TokenRows tokens = WordPiece(start->tokens, options.encoder)
+                               .encode_all(texts, static_cast<size_t>(of_encoder.max_length), pool);
+  // Now, rather than when a folder was begun.
+  const WordMasker masker(start->tokens, options.settings.masked, options.encoder);
+  PretrainSettings settings = options.settings;
+  resolve(settings, tokens, is_new_transformer(options.encoder));
+  say(summary(options, *start, tokens, settings));
+
+  ordered_json described = to_json(settings);
+  described["encoder"] = options.encoder;
+  described["max_length"] = of_encoder.max_length;
+  const auto state =
+      folder.begin({{"data", fingerprint_of(tokens, *start)}, {"settings", described}});
+  const std::string next = fmt::format(
+      "{} is an encoder. To learn with it:\n  elias fit --train trn.tsv --encoder {} --out model\n",
+      folder.path(), folder.path());
+  if (state == RunFolder::State::kFinished) {
+    return say(
+        fmt::format("{}: the run is finished already: nothing to do\n{}", folder.path(), next));
+  }
+  if (state == RunFolder::State::kStopped) say("going on from the last checkpoint\n");
+  const Lesson lesson{
+      .tokens = tokens, .max_length = of_encoder.max_length, .masker = masker, .start = *start};
+  if (pretrain_in(folder, options, settings, lesson, context) == Outcome::kStopped) {
+    std::fputs("elias: stopped, a checkpoint is saved: the same command goes on from it\n", stderr);
+    throw Interrupted{asked_to_stop()};
+  }
+  folder.finish();
+  say(next);
+}
+
+void add_settings(CLI::App& verb, Options& options) {
+  PretrainSettings& settings = options.settings;
+  verb.add_option("--epochs", settings.epochs,
+                  "Passes over the texts (default: about 100 million tokens in all, at most 40)")
+      ->check(number_range(int64_t{1}, int64_t{1'000'000}))
+      ->type_name("N");
+  verb.add_option("--rate", settings.rate,
+                  "Learning rate at its peak (default: 0.001 for a new transformer, else 0.0001)")
+      ->check(number_range(1e-9, 1.0))
+      ->type_name("NUMBER");
+  verb.add_option("--batch-tokens", settings.batch_tokens, "Tokens a step, about")
+      ->check(number_range(int64_t{1}, int64_t{1} << 30))
+      ->type_name("N")
+      ->capture_default_str();
+  verb.add_option("--max-length", options.max_length,
+                  "Tokens of a text that are read (default: 128)")
+      ->check(number_range(int64_t{3}, int64_t{65536}))
+      ->type_name("N");
+  verb.add_option("--masked", settings.masked, "Share of the words that are masked")
+      ->check(number_range(0.01, 0.9))
+      ->type_name("SHARE")
+      ->capture_default_str();
+  verb.add_option("--held-out", settings.held_out,
+                  "Texts to measure by (default: a twentieth, at most 2,000)")
+      ->check(number_range(int64_t{0}, int64_t{1} << 40))
+      ->type_name("N");
+  verb.add_option("--seed", settings.seed, "Of all random choices")
+      ->type_name("NUMBER")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_pretrain(CLI::App& app, const Global& global) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      app.add_subcommand("pretrain", "Learn a transformer from texts alone, without labels");
+  verb->footer(kExamples);
+  verb->add_option("--input", options->input,
+                   "Texts, one a line, or points with texts; - for standard input")
+      ->required()
+      ->type_name("FILE");
+  options->data.add_to(*verb);
+  verb->add_option("--encoder", options->encoder,
+                   "The sizes of a new one, new:layers=4,width=256,heads=4, or the folder of one "
+                   "to go on with")
+      ->required()
+      ->type_name("new:SIZES|FOLDER");
+  verb->add_option("--out", options->out, "Folder of the encoder, as Hugging Face writes it")
+      ->required()
+      ->type_name("DIR");
+  verb->add_flag("--overwrite", options->overwrite,
+                 "Start anew where the folder holds another run, or a finished one");
+  verb->add_option("--checkpoint-minutes", options->checkpoint_minutes,
+                   "Minutes from one checkpoint to the next")
+      ->check(number_range(0.0, 1e6))
+      ->type_name("NUMBER")
+      ->capture_default_str();
+  add_settings(*verb, *options);
+  verb->callback([options, &global] { run(*options, global); });
+}
+
+}  // namespace elias::cli

@@ -17,9 +17,12 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.h"
 #include "base/random.h"
 #include "bench/roofline.h"
 #include "encoder/transformer.h"
+#include "ops/lookup/embedding_bag.h"
+#include "ops/rows/convert.h"
 
 namespace elias::bench {
 namespace {
@@ -101,6 +104,16 @@ class Runner {
     noise_ = random_tensor(dhidden_.shape(), -1, 1, 7);
   }
 
+  // For products(), which are those of training, in bfloat16.
+  void make_operands() {
+    ELIAS_ASSERT(precision_ == Precision::kBFloat16);
+    normed_ = random_tensor({batch_.tokens(), shape_.width}, -1, 1, 3);
+    const Tensor rows = random_tensor({batch_.tokens(), shape_.inner}, -1, 1, 4);
+    rows_ = Tensor(rows.shape(), DType::kBFloat16);
+    convert(context_, rows, rows_);
+    result_ = Tensor({batch_.tokens(), std::max(shape_.inner, 3 * shape_.width)}, DType::kBFloat16);
+  }
+
   void forward() {
     encode_tokens(context_, views_, packed_, batch_, std::nullopt, /*keep=*/false, activations_);
   }
@@ -117,20 +130,22 @@ class Runner {
         context_, views_,
         pack_transformer(context_, views_, PackedFor::kInputGradient, precision_, kWanted), batch_,
         noise, dhidden_, activations_, views_of<TensorView>(gradients_), dembedded_);
+    dtable_ =
+        embedding_bag_backward(context_, batch_.embeddings(), dembedded_, shape_.table_rows());
   }
 
-  // The products of one layer's forward pass.
+  // The products of one layer's forward pass, of and to what the pass has there: rows that a norm
+  // made are float32, all others bfloat16.
   void products() {
     const PackedTransformerLayer& layer = packed_.layers.front();
-    for (const PackedWeights* w : {&layer.qkv, &layer.mix, &layer.up, &layer.down}) {
-      if (!rows_ || rows_.shape()[1] < w->inner()) {
-        rows_ = random_tensor({batch_.tokens(), shape_.inner}, -1, 1, 3);
-        result_ =
-            Tensor({batch_.tokens(), std::max(shape_.inner, 3 * shape_.width)}, DType::kFloat32);
-      }
-      linear(context_, rows_.view().columns(0, w->inner()), *w, {}, Activation::kNone,
-             result_.view().columns(0, w->outer()));
-    }
+    const auto multiply = [&](const Tensor& rows, const PackedWeights& w) {
+      linear(context_, rows.view().columns(0, w.inner()), w, {}, Activation::kNone,
+             result_.view().columns(0, w.outer()));
+    };
+    multiply(normed_, layer.qkv);
+    multiply(rows_, layer.mix);
+    multiply(normed_, layer.up);
+    multiply(rows_, layer.down);
   }
 
   double product_operations() const {  // of a layer
@@ -155,12 +170,14 @@ class Runner {
   PackedTransformer packed_;
   TokenBatch batch_;
   TransformerActivations activations_;
-  Tensor dhidden_, noise_, dembedded_, rows_, result_;
+  RowGradient dtable_;
+  Tensor dhidden_, noise_, dembedded_, normed_, rows_, result_;
   uint64_t step_ = 0;
 };
 
 Json measure(const Context& context, const Case& what, int rounds) {
   Runner runner(context, what);
+  runner.make_operands();
   runner.train();
   runner.products();
   const double operations = runner.operations(static_cast<double>(what.tokens));

@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <filesystem>
 #include <memory>
-#include <optional>
 
 #include "base/errors.h"
 #include "base/progress.h"
+#include "cli/member_option.h"
 #include "cli/model_input.h"
 #include "cli/model_points.h"
 #include "cli/number_range.h"
@@ -15,13 +16,14 @@
 #include "cli/verbs.h"
 #include "encoder/encode_all.h"
 #include "encoder/pretrained.h"
-#include "encoder/transformer_file.h"
+#include "model/model_folder.h"
 
 namespace elias::cli {
 namespace {
 
 struct Options {
   ModelInput from;
+  MemberOption member;
   std::string format, output = "-", pooling, precision = "float32";
   int64_t max_length = 0;
   bool unit = false;
@@ -43,13 +45,16 @@ class Embedder {
   virtual Points points(const SourceInfo& source, PointBatch& batch) = 0;
 };
 
-/// A model that `elias fit` wrote; of an ensemble its first member.
+/// A model that `elias fit` wrote; of an ensemble one member.
 class ModelEmbedder : public Embedder {
  public:
   ModelEmbedder(const Options& options, const Context& context)
-      : options_(options), context_(context), model_(Model::load(options.from.model, context)) {}
+      : options_(options),
+        context_(context),
+        model_(Model::load(options.from.model, context)),
+        member_(options.member.of(model_)) {}
 
-  const EncoderWeights& encoder() const override { return model_.first().weights.encoder; }
+  const EncoderWeights& encoder() const override { return member_.weights.encoder; }
   ReadOptions read_options() const override {
     return options_.from.read_options(model_, ReadOptions::Labels::kIgnored);
   }
@@ -62,8 +67,10 @@ class ModelEmbedder : public Embedder {
   const Options& options_;
   const Context& context_;
   Model model_;
+  const Member& member_;
 };
 
+/// A transformer in a folder.
 class TransformerEmbedder : public Embedder {
  public:
   TransformerEmbedder(const Options& options, const Context& context)
@@ -80,9 +87,11 @@ class TransformerEmbedder : public Embedder {
       throw InputError("--max-length {}: the model has positions for {} tokens alone: lower it",
                        options.max_length, shape.positions);
     }
-    length_ = static_cast<size_t>(options.max_length == 0 ? shape.positions : options.max_length);
+    length_ =
+        static_cast<size_t>(options.max_length == 0 ? pretrained_.max_length : options.max_length);
     encoder_ = TransformerEncoder{
         .weights = views_of<ConstTensorView>(pretrained_.weights),
+        .unit = pretrained_.unit,
         .precision = options.precision == "bfloat16" ? Precision::kBFloat16 : Precision::kFloat32};
   }
 
@@ -118,12 +127,19 @@ void refuse_for_model(const Options& options, const CLI::App& verb) {
   }
 }
 
+void refuse_for_transformer(const Options& options, const CLI::App& verb) {
+  if (verb.count("--member") == 0) return;
+  throw InputError("--member: is of a model alone: {} is one transformer: leave it out",
+                   options.from.model);
+}
+
 std::unique_ptr<Embedder> open_embedder(const Options& options, const CLI::App& verb,
                                         const Context& context) {
-  // A folder of Hugging Face has its weights under this name.
+  // Both have a config.json; what has none is no model, which says in what way.
+  const std::string config = options.from.model + "/config.json";
   std::error_code ignored;
-  if (std::filesystem::exists(options.from.model + "/model.safetensors", ignored) ||
-      std::filesystem::exists(options.from.model + "/pytorch_model.bin", ignored)) {
+  if (std::filesystem::exists(config, ignored) && !is_config_of_model(config)) {
+    refuse_for_transformer(options, verb);
     return std::make_unique<TransformerEmbedder>(options, context);
   }
   refuse_for_model(options, verb);
@@ -151,11 +167,13 @@ void run(const Options& options, const CLI::App& verb, const Global& global) {
   const ReadOptions reading = embedder->read_options();
   LabelSpace ignored;
   const auto reader = open_points(options.from.input, reading, ignored, pool);
+  const PackedEncoder encoder(context, embedder->encoder());
+  EncoderRoom room;
   Progress progress("embedding", "points", reader->info().promised_rows.value_or(0));
   for (PointBatch batch; reader->next(batch);) {
     const size_t rows = batch.rows();
     const Points points = embedder->points(reader->info(), batch);
-    encode_all(context, embedder->encoder(), points, [&](size_t, ConstTensorView phi) {
+    encode_all(context, encoder, room, points, [&](size_t, ConstTensorView phi) {
       Tensor vectors = copy_to(Device::kCpu, phi);
       if (options.unit) scale_to_unit_length(vectors);
       writer->write(vectors);
@@ -183,14 +201,15 @@ void add_embed(CLI::App& app, const Global& global) {
       ->check(CLI::IsMember({"npy", "jsonl"}).description(""))
       ->type_name("npy|jsonl");
   verb->add_flag("--unit", options->unit, "Scale vectors to unit length");
+  options->member.add_to(*verb);
   verb->add_option("--pooling", options->pooling,
                    "Of a transformer's folder: the vector of the first token, or the mean "
                    "(default: as the folder says, else first)")
       ->check(CLI::IsMember({"first", "mean"}).description(""))
       ->type_name("first|mean");
   verb->add_option("--max-length", options->max_length,
-                   "Of a transformer's folder: tokens of a text that are read (default: all that "
-                   "it can)")
+                   "Of a transformer's folder: tokens of a text that are read (default: as many as "
+                   "the folder says, or all that it can)")
       ->check(number_range(int64_t{3}, int64_t{65536}))
       ->type_name("N");
   verb->add_option("--precision", options->precision,

@@ -6,7 +6,8 @@
 #include <memory>
 
 #include "base/errors.h"
-#include "cli/number_range.h"
+#include "base/new_folder.h"
+#include "cli/member_option.h"
 #include "cli/verbs.h"
 #include "encoder/pretrained.h"
 #include "model/model.h"
@@ -16,21 +17,23 @@ namespace {
 
 struct Options {
   std::string model, out;
-  int64_t member = 1;
+  MemberOption member;
 };
 
 constexpr const char* kExamples = R"(Examples:
   elias export --model model/ --out encoder/
 
-In Python, the vectors that the model has of texts, before any scaling to unit length:
-  from transformers import AutoModel, AutoTokenizer
-  tokens = AutoTokenizer.from_pretrained("encoder")(texts, padding=True, return_tensors="pt")
-  states = AutoModel.from_pretrained("encoder")(**tokens).last_hidden_state
-  vectors = states[:, 0])";
+In Python, the vectors that the model has of texts:
+  from sentence_transformers import SentenceTransformer
+  vectors = SentenceTransformer("encoder").encode(texts)
+
+The folder is also one for AutoModel and AutoTokenizer of transformers, and for --encoder.)";
 
 void check_out(const std::string& out) {
   std::error_code ignored;
-  if (!std::filesystem::exists(out, ignored) || std::filesystem::is_empty(out, ignored)) return;
+  if (!std::filesystem::exists(out, ignored)) return;
+  if (std::filesystem::is_directory(out, ignored) && std::filesystem::is_empty(out, ignored))
+    return;
   throw InputError("{}: is there already: give --out the name of a new folder", out);
 }
 
@@ -45,14 +48,12 @@ void run(const Options& options, const Global& global) {
         "was trained with --encoder",
         options.model);
   }
-  const auto members = static_cast<int64_t>(model.members().size());
-  if (options.member > members) {
-    throw InputError("--member {}: the model has {}", options.member, members);
-  }
-  const Member& member = model.members()[static_cast<size_t>(options.member - 1)];
-  write_pretrained(options.out, model.tokens()->transformer,
-                   member.weights.encoder.transformer().weights, model.tokens()->words,
-                   model.tokens()->max_length);
+  const TransformerEncoder& encoder = options.member.of(model).weights.encoder.transformer();
+  const TokenInput& tokens = *model.tokens();
+  NewFolder folder(options.out, pretrained_files());
+  write_pretrained(folder.path(), tokens.transformer, encoder.weights, tokens.words,
+                   tokens.max_length, encoder.unit);
+  folder.commit();
 }
 
 }  // namespace
@@ -66,10 +67,7 @@ void add_export(CLI::App& app, const Global& global) {
       ->required()
       ->type_name("FOLDER");
   verb->add_option("--out", options->out, "A new folder")->required()->type_name("FOLDER");
-  verb->add_option("--member", options->member, "Of an ensemble, the member whose encoder it is")
-      ->check(number_range(int64_t{1}, int64_t{16}))
-      ->type_name("N")
-      ->capture_default_str();
+  options->member.add_to(*verb);
   verb->callback([options, &global] { run(*options, global); });
 }
 

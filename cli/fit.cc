@@ -11,6 +11,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/atomic_file.h"
 #include "base/errors.h"
@@ -21,6 +22,7 @@
 #include "cli/stop_signals.h"
 #include "cli/verbs.h"
 #include "model/model.h"
+#include "train/encoder_start.h"
 #include "train/fit_model.h"
 #include "train/run_folder.h"
 #include "train/training_points.h"
@@ -48,7 +50,7 @@ the data, see docs/training.md:
 struct Options {
   DataOptions data;
   std::string train, dev, out, preset, settings_file;
-  std::string encoder, method, index, seed, ensemble;  // empty: not given
+  std::optional<std::string> encoder, method, index, seed, ensemble;
   std::vector<std::string> set;
   std::string store = "float32";
   bool as_published = false, overwrite = false;
@@ -73,21 +75,15 @@ ordered_json read_settings_file(const std::string& path) {
   return json;
 }
 
-/// From the least to the most particular: preset, the paper's choices, file, options.
-Settings given_settings(const Options& options) {
-  Settings settings;
-  // Some presets say more of a transformer.
-  if (!options.encoder.empty()) set(settings, "encoder", options.encoder, "--encoder");
-  if (!options.preset.empty()) set_preset(settings, options.preset);
-  if (options.as_published) set_as_published(settings);
-  if (!options.settings_file.empty()) {
-    set_all(settings, read_settings_file(options.settings_file), options.settings_file);
-  }
-  if (!options.encoder.empty()) set(settings, "encoder", options.encoder, "--encoder");
-  if (!options.method.empty()) set(settings, "method", options.method, "--method");
-  if (!options.index.empty()) set(settings, "index", options.index, "--index");
-  if (!options.seed.empty()) set(settings, "seed", options.seed, "--seed");
-  if (!options.ensemble.empty()) set(settings, "ensemble", options.ensemble, "--ensemble");
+/// What is said one by one, from the least to the most particular: `file`, that of --settings, and
+/// options.
+void set_given(Settings& settings, const ordered_json& file, const Options& options) {
+  set_all(settings, file, options.settings_file);
+  if (options.encoder) set(settings, "encoder", *options.encoder, "--encoder");
+  if (options.method) set(settings, "method", *options.method, "--method");
+  if (options.index) set(settings, "index", *options.index, "--index");
+  if (options.seed) set(settings, "seed", *options.seed, "--seed");
+  if (options.ensemble) set(settings, "ensemble", *options.ensemble, "--ensemble");
   for (const std::string& one : options.set) {
     const size_t equals = one.find('=');
     if (equals == std::string::npos) {
@@ -95,6 +91,20 @@ Settings given_settings(const Options& options) {
     }
     set(settings, one.substr(0, equals), one.substr(equals + 1), "--set");
   }
+}
+
+/// Over a preset and the paper's choices stands what is said one by one.
+Settings given_settings(const Options& options) {
+  const ordered_json file = options.settings_file.empty()
+                                ? ordered_json::object()
+                                : read_settings_file(options.settings_file);
+  Settings given, settings;
+  set_given(given, file, options);
+  settings.encoder = given.encoder;  // presets say more of a transformer
+  if (!options.preset.empty()) set_preset(settings, options.preset);
+  if (options.as_published) set_as_published(settings);
+  set_given(settings, file, options);
+  settings.encoder = encoder_name(settings.encoder);
   if (options.as_published && settings.method == Method::kGlas) {
     throw InputError(
         "--as-published: has the choices of the ELIAS paper: of method glas take --preset "

@@ -63,7 +63,8 @@ std::string transformer_line(const TrainingPoints& points, const Settings& setti
                      counted(static_cast<uint64_t>(shape.layers), "layer"),
                      counted(static_cast<uint64_t>(shape.heads), "head"),
                      counted(static_cast<uint64_t>(settings.max_length), "token"),
-                     points.sizes.tokens_per_point);
+                     points.sizes.tokens_per_point) +
+         unknown_words_line(points.tokens->words, points.data.tokens);
 }
 
 std::string index_line(const Settings& settings) {
@@ -111,6 +112,16 @@ std::string fit_summary(const std::string& train, const TrainingPoints& points,
   }
   text += fmt::format("held out: {}\n", counted(points.data.held_out_labels.rows(), "point"));
   return text + index_line(settings) + "\n" + transformer_line(points, settings);
+}
+
+std::string unknown_words_line(const WordPieceConfig& words, const TokenRows& texts) {
+  constexpr double kMany = 0.1;
+  const double share = unknown_share(words, texts);
+  if (share < kMany) return "";
+  return fmt::format(
+      "warning: {:.0f} % of the tokens are {}, words that the vocabulary has no pieces for: it may "
+      "be one of another language\n",
+      100 * share, words.unk_token);
 }
 
 std::string memory_line(const MemoryEstimate& estimate, const Settings& settings,

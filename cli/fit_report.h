@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "base/stopwatch.h"
 #include "metrics/evaluate.h"
+#include "text/wordpiece.h"
 #include "train/settings.h"
 #include "train/trainer.h"
 #include "train/training_points.h"
@@ -21,6 +22,9 @@ void say(const std::string& text);
 /// The data, what was left out of it, and the settings that follow.
 std::string fit_summary(const std::string& train, const TrainingPoints& points,
                         const Settings& settings);
+
+/// A warning if the vocabulary has no pieces for many words; else empty.
+std::string unknown_words_line(const WordPieceConfig& words, const TokenRows& texts);
 
 /// A line on the memory the run will take. Throws InputError, naming what to lower, if the machine
 /// does not have as much.

@@ -10,7 +10,6 @@
 
 #include "base/atomic_file.h"
 #include "base/errors.h"
-#include "base/hash.h"
 #include "base/json_log.h"
 #include "base/readable.h"
 #include "base/stopwatch.h"
@@ -21,6 +20,7 @@
 #include "cli/verbs.h"
 #include "data/point_reader.h"
 #include "train/encoder_start.h"
+#include "train/fingerprint.h"
 #include "train/pretrain.h"
 #include "train/run_folder.h"
 
@@ -50,8 +50,6 @@ constexpr const char* kExamples = R"(Examples:
 
 A run that was stopped goes on if the same command is given again.)";
 
-RunProduct pretrained_encoder() { return {.name = "encoder", .files = pretrained_files()}; }
-
 TextRows read_texts(const Options& options, ThreadPool& pool) {
   LabelSpace labels = options.data.label_space();
   const auto reader = options.data.open_texts(options.input, labels, pool);
@@ -63,41 +61,45 @@ TextRows read_texts(const Options& options, ThreadPool& pool) {
   return texts;
 }
 
-std::string summary(const Options& options, const Pretrained& start, const TokenRows& tokens,
-                    const PretrainSettings& settings) {
-  const TransformerShape& shape = start.config.shape;
-  const auto size = [](int64_t value, std::string_view what) {
-    return counted(static_cast<uint64_t>(value), what);
-  };
-  return fmt::format(
-      "{}: {}, {}; held out: {}\n"
-      "transformer: {}, width {}, {}, vocabulary of {}\n"
-      "{}, {} a step, rate {}\n",
-      options.input, counted(tokens.rows(), "text"), counted(tokens.ids.size(), "token"),
-      size(settings.held_out, "text"), size(shape.layers, "layer"), shape.width,
-      size(shape.heads, "head"), size(shape.vocabulary, "token"), size(settings.epochs, "epoch"),
-      size(settings.batch_tokens, "token"), settings.rate);
-}
-
 /// What a run learns from, and what it begins with.
 struct Lesson {
   const TokenRows& tokens;
+  uint64_t left_out;   // texts without a word
   int64_t max_length;  // of a text, in tokens
   const WordMasker& masker;
   const Pretrained& start;
 };
 
-/// What makes the texts and the start of two runs the same.
-ordered_json fingerprint_of(const TokenRows& tokens, const Pretrained& start) {
-  const auto hash_of = [](const auto& values) {
-    const std::span all(values);
-    return hash_bytes({reinterpret_cast<const char*>(all.data()), all.size_bytes()});
+std::string summary(const Options& options, const Lesson& lesson,
+                    const PretrainSettings& settings) {
+  const TransformerShape& shape = lesson.start.config.shape;
+  const auto size = [](int64_t value, std::string_view what) {
+    return counted(static_cast<uint64_t>(value), what);
   };
-  uint64_t hash = mix_bits(hash_of(tokens.ids) ^ 1, hash_of(tokens.offsets) | 1);
-  for_parts(start.weights, [&](const std::string&, const Tensor& part) {
-    hash = mix_bits(hash ^ hash_of(part.span<float>()), 0x9E3779B97F4A7C15);
-  });
-  return {{"texts", tokens.rows()}, {"hash", fmt::format("{:016x}", hash)}};
+  const std::string left_out =
+      lesson.left_out == 0
+          ? ""
+          : fmt::format("left out: {} without a word to mask\n", counted(lesson.left_out, "text"));
+  return fmt::format(
+      "{}: {}, {}; held out: {}\n"
+      "{}"
+      "transformer: {}, width {}, {}, vocabulary of {}\n"
+      "{}"
+      "{}, {} a step, rate {}\n",
+      options.input, counted(lesson.tokens.rows(), "text"),
+      counted(lesson.tokens.ids.size(), "token"), size(settings.held_out, "text"), left_out,
+      size(shape.layers, "layer"), shape.width, size(shape.heads, "head"),
+      size(shape.vocabulary, "token"), unknown_words_line(lesson.start.tokens, lesson.tokens),
+      size(settings.epochs, "epoch"), size(settings.batch_tokens, "token"), settings.rate);
+}
+
+/// What makes the texts and the start of two runs the same.
+ordered_json data_of(const Lesson& lesson) {
+  uint64_t hash = mixed(0, std::span<const uint32_t>(lesson.tokens.ids));
+  hash = mixed(hash, std::span<const uint64_t>(lesson.tokens.offsets));
+  return {{"texts", lesson.tokens.rows()},
+          {"hash", fingerprint_text(hash)},
+          {"start", fingerprint_of(lesson.start)}};
 }
 
 Outcome pretrain_in(RunFolder& folder, const Options& options, const PretrainSettings& settings,
@@ -124,7 +126,8 @@ Outcome pretrain_in(RunFolder& folder, const Options& options, const PretrainSet
       .keep =
           [&](const TransformerWeights<ConstTensorView>& weights) {
             folder.replace_best([&](const std::string& best) {
-              write_pretrained(best, start.config, weights, start.tokens, lesson.max_length);
+              write_pretrained(best, start.config, weights, start.tokens, lesson.max_length,
+                               start.unit);
             });
           }};
   stop_in_good_order_on_signals();
@@ -134,7 +137,8 @@ Outcome pretrain_in(RunFolder& folder, const Options& options, const PretrainSet
   return outcome;
 }
 
-void run(const Options& options, const Global& global) {
+void run(Options options, const Global& global) {
+  options.encoder = encoder_name(options.encoder);
   const BrokenPipesIgnored survive_a_lost_reader;
   RunFolder folder(options.out, options.overwrite, pretrained_encoder());
   ThreadPool pool(global.threads);
@@ -145,19 +149,25 @@ void run(const Options& options, const Global& global) {
   of_encoder.seed = options.settings.seed;
   of_encoder.max_length = options.max_length;
   const auto start = start_transformer(of_encoder, texts, pool);
-  const TokenRows tokens = WordPiece(start->tokens, options.encoder)
-                               .encode_all(texts, static_cast<size_t>(of_encoder.max_length), pool);
-  // Now, rather than when a folder was begun.
+  // What is wrong with words shows now, rather than when a folder was begun.
   const WordMasker masker(start->tokens, options.settings.masked, options.encoder);
+  const TokenRows tokens =
+      texts_with_words(WordPiece(start->tokens, options.encoder)
+                           .encode_all(texts, static_cast<size_t>(of_encoder.max_length), pool),
+                       masker, options.input);
+  const Lesson lesson{.tokens = tokens,
+                      .left_out = texts.rows() - tokens.rows(),
+                      .max_length = of_encoder.max_length,
+                      .masker = masker,
+                      .start = *start};
   PretrainSettings settings = options.settings;
   resolve(settings, tokens, is_new_transformer(options.encoder));
-  say(summary(options, *start, tokens, settings));
+  say(summary(options, lesson, settings));
 
   ordered_json described = to_json(settings);
   described["encoder"] = options.encoder;
   described["max_length"] = of_encoder.max_length;
-  const auto state =
-      folder.begin({{"data", fingerprint_of(tokens, *start)}, {"settings", described}});
+  const auto state = folder.begin({{"data", data_of(lesson)}, {"settings", described}});
   const std::string next = fmt::format(
       "{} is an encoder. To learn with it:\n  elias fit --train trn.tsv --encoder {} --out model\n",
       folder.path(), folder.path());
@@ -166,8 +176,6 @@ void run(const Options& options, const Global& global) {
         fmt::format("{}: the run is finished already: nothing to do\n{}", folder.path(), next));
   }
   if (state == RunFolder::State::kStopped) say("going on from the last checkpoint\n");
-  const Lesson lesson{
-      .tokens = tokens, .max_length = of_encoder.max_length, .masker = masker, .start = *start};
   if (pretrain_in(folder, options, settings, lesson, context) == Outcome::kStopped) {
     std::fputs("elias: stopped, a checkpoint is saved: the same command goes on from it\n", stderr);
     throw Interrupted{asked_to_stop()};
@@ -186,7 +194,8 @@ void add_settings(CLI::App& verb, Options& options) {
                   "Learning rate at its peak (default: 0.001 for a new transformer, else 0.0001)")
       ->check(number_range(1e-9, 1.0))
       ->type_name("NUMBER");
-  verb.add_option("--batch-tokens", settings.batch_tokens, "Tokens a step, about")
+  verb.add_option("--batch-tokens", settings.batch_tokens,
+                  "Tokens a step, at most, which bounds the memory it takes; one text at least")
       ->check(number_range(int64_t{1}, int64_t{1} << 30))
       ->type_name("N")
       ->capture_default_str();

@@ -43,7 +43,16 @@ WordPieceConfig finish(const WordPieceLearner& learner, const std::string& input
   throw InputError("{}: {}", input, error.what());
 }
 
+void check_out(const Options& options) {
+  if (!options.cased || options.output.ends_with(".json")) return;
+  throw InputError(
+      "--cased: {} would be a vocab.txt, which says nothing of case: give --out a name that ends "
+      "in .json",
+      options.output);
+}
+
 void run(const Options& options, const Global& global) {
+  check_out(options);
   ThreadPool pool(global.threads);
   WordPieceLearnerOptions how = options.learner;
   how.text.lowercase = !options.cased;
@@ -86,7 +95,7 @@ void add_vocab(CLI::App& app, const Global& global) {
       ->check(number_range(uint64_t{1}, uint64_t{1} << 40))
       ->type_name("N")
       ->capture_default_str();
-  verb->add_flag("--cased", options->cased, "Keep case and accents");
+  verb->add_flag("--cased", options->cased, "Keep case and accents; needs --out NAME.json");
   verb->callback([options, &global] { run(*options, global); });
 }
 

@@ -16,4 +16,9 @@ namespace elias {
 void encode_all(const Context& context, const EncoderWeights& weights, const PointsView& points,
                 const std::function<void(size_t begin, ConstTensorView phi)>& use);
 
+/// The same again and again, of points that come in batches: weights are packed once.
+void encode_all(const Context& context, const PackedEncoder& encoder, EncoderRoom& room,
+                const PointsView& points,
+                const std::function<void(size_t begin, ConstTensorView phi)>& use);
+
 }  // namespace elias

@@ -13,15 +13,15 @@ using Json = nlohmann::ordered_json;
 
 /// The names of an architecture's settings.
 struct Names {
-  const char *type, *model;  // "bert", "BertModel"
+  const char* model;  // "BertModel"
   const char *width, *layers, *heads, *inner, *activation, *hidden_dropout, *attention_dropout;
 };
 
 constexpr Names kNames[] = {
-    {"bert", "BertModel", "hidden_size", "num_hidden_layers", "num_attention_heads",
-     "intermediate_size", "hidden_act", "hidden_dropout_prob", "attention_probs_dropout_prob"},
-    {"distilbert", "DistilBertModel", "dim", "n_layers", "n_heads", "hidden_dim", "activation",
-     "dropout", "attention_dropout"}};
+    {"BertModel", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size",
+     "hidden_act", "hidden_dropout_prob", "attention_probs_dropout_prob"},
+    {"DistilBertModel", "dim", "n_layers", "n_heads", "hidden_dim", "activation", "dropout",
+     "attention_dropout"}};
 
 class Reader {
  public:
@@ -74,8 +74,10 @@ class Reader {
   }
 
   Architecture architecture() const {
-    for (const Architecture known : {Architecture::kBert, Architecture::kDistilBert}) {
-      if (json_.value("model_type", "") == kNames[static_cast<size_t>(known)].type) return known;
+    for (size_t known = 0; known < kArchitectureNames.size(); ++known) {
+      if (json_.value("model_type", "") == kArchitectureNames[known]) {
+        return static_cast<Architecture>(known);
+      }
     }
     refuse("model_type", "bert or distilbert");
   }
@@ -118,7 +120,7 @@ std::string transformer_config_text(const TransformerConfig& config, std::option
   const Names& names = kNames[static_cast<size_t>(config.architecture)];
   const TransformerShape& shape = config.shape;
   Json json = {{"architectures", {names.model}},
-               {"model_type", names.type},
+               {"model_type", kArchitectureNames[static_cast<size_t>(config.architecture)]},
                {"vocab_size", shape.vocabulary},
                {"max_position_embeddings", shape.positions},
                {names.width, shape.width},

@@ -1,6 +1,7 @@
 // What a transformer is, as a config.json of Hugging Face says it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +14,9 @@ namespace elias {
 /// Which of their models it is: the names of its tensors and settings differ, the mathematics do
 /// not.
 enum class Architecture : uint8_t { kBert, kDistilBert };
+
+/// What config.json calls them, theirs and that of a model of ours.
+inline constexpr std::array<std::string_view, 2> kArchitectureNames = {"bert", "distilbert"};
 
 struct TransformerConfig {
   Architecture architecture = Architecture::kBert;

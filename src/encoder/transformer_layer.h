@@ -48,7 +48,6 @@ struct LayerActivations {
 /// The same of one layer at a time, for the backward pass.
 struct LayerRoom {
   Tensor dbranch, dinner, dattended, dqkv, dkv;
-  Tensor dfirst;
 };
 
 /// The tokens of a batch, sequence behind sequence.

@@ -12,11 +12,12 @@ namespace {
 
 constexpr int64_t kPlaces = 512;
 
-// Calls use(z, first) for the scores z [m, V] of the places from `first` on, after their loss was
-// added up: z is then free to be changed.
+// Calls use(p, first) for the probabilities p [m, V], times `weight`, of the places from `first`
+// on; p is free to be changed.
 template <typename Use>
-WordSums for_scores(const Context& context, const WordClassifier& classifier, Precision precision,
-                    ConstTensorView h, std::span<const int32_t> targets, const Use& use) {
+WordSums for_probabilities(const Context& context, const WordClassifier& classifier,
+                           Precision precision, ConstTensorView h, std::span<const int32_t> targets,
+                           float weight, const Use& use) {
   ELIAS_ASSERT(h.rows() == std::ssize(targets));
   const PackedWeights packed =
       pack_weights(context, classifier.words, PackedFor::kForward, precision);
@@ -34,11 +35,13 @@ WordSums for_scores(const Context& context, const WordClassifier& classifier, Pr
       of_target[row] = own[static_cast<size_t>(targets[static_cast<size_t>(first) + row])];
       hit[row] = *std::ranges::max_element(own) <= of_target[row] ? 1 : 0;
     });
-    use(z, first);
+    Tensor log_sum({m}, DType::kFloat32);
+    softmax_clamp(context, z, weight, z, log_sum);
     for (size_t row = 0; row < of_target.size(); ++row) {
-      sums.loss -= double{of_target[row]};
+      sums.loss += double{log_sum.span<float>()[row]} - double{of_target[row]};
       sums.hits += hit[row];
     }
+    use(z, first);
   }
   return sums;
 }
@@ -47,30 +50,20 @@ WordSums for_scores(const Context& context, const WordClassifier& classifier, Pr
 
 WordSums word_losses(const Context& context, const WordClassifier& classifier, Precision precision,
                      ConstTensorView h, std::span<const int32_t> targets) {
-  double log_sums = 0;
-  WordSums sums =
-      for_scores(context, classifier, precision, h, targets, [&](const TensorView& z, int64_t) {
-        Tensor log_sum({z.rows()}, DType::kFloat32);
-        softmax_clamp(context, z, 1, z, log_sum);
-        for (const float value : log_sum.span<float>()) log_sums += double{value};
-      });
-  sums.loss += log_sums;
-  return sums;
+  return for_probabilities(context, classifier, precision, h, targets, 1,
+                           [](const TensorView&, int64_t) {});
 }
 
 WordSums word_losses_backward(const Context& context, const WordClassifier& classifier,
                               Precision precision, ConstTensorView h,
                               std::span<const int32_t> targets, float weight, TensorView dh,
                               TensorView dwords, TensorView dbias) {
+  ELIAS_ASSERT(weight <= 1);  // above, the clamp would cut probabilities off
   const PackedWeights back =
       pack_weights(context, classifier.words, PackedFor::kInputGradient, precision);
-  double log_sums = 0;
-  WordSums sums = for_scores(
-      context, classifier, precision, h, targets, [&](const TensorView& z, int64_t first) {
+  return for_probabilities(
+      context, classifier, precision, h, targets, weight, [&](const TensorView& z, int64_t first) {
         // The gradient: weight * softmax, and that of the true word less.
-        Tensor log_sum({z.rows()}, DType::kFloat32);
-        softmax_clamp(context, z, weight, z, log_sum);
-        for (const float value : log_sum.span<float>()) log_sums += double{value};
         for (int64_t row = 0; row < z.rows(); ++row) {
           const int32_t target = targets[static_cast<size_t>(first + row)];
           row_of(z, static_cast<size_t>(row))[static_cast<size_t>(target)] -= weight;
@@ -79,8 +72,6 @@ WordSums word_losses_backward(const Context& context, const WordClassifier& clas
         linear_weight_gradient(context, z, h.slice(first, first + z.rows()), precision, dwords);
         linear_bias_gradient(context, z, dbias);
       });
-  sums.loss += log_sums;
-  return sums;
 }
 
 }  // namespace elias

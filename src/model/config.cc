@@ -229,6 +229,9 @@ ModelConfig from_json(const Json& json, const std::string& path) {
   config.labels = whole(sizes, "labels", path);
   config.points = static_cast<uint64_t>(whole(sizes, "points", path));
   config.naming = named<LabelNaming>(json, "label_naming", kNamings, path);
+  if (json.contains("encoder") && json.contains("transformer")) {
+    throw InputError("{}: has both an encoder and a transformer: copy the model again", path);
+  }
   if (json.contains("encoder")) config.encoder = encoder_from(json.at("encoder"), path);
   if (json.contains("transformer")) {
     config.transformer =

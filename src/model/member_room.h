@@ -22,6 +22,8 @@ class MemberWeights {
   int64_t features() const;                                         // V
   int64_t width() const { return weights_.encoder.width(); }        // D
   int64_t labels() const { return weights_.label_weights.rows(); }  // L
+  /// Every label of a point is scored.
+  bool scans() const { return !search_ && !near_; }
 
  private:
   friend class MemberRoom;
@@ -35,7 +37,8 @@ class MemberWeights {
 /// One thread's room: everything that a prediction writes to.
 class MemberRoom {
  public:
-  static constexpr size_t kMostPoints = 64;  // of a call
+  /// Of a call. A scan reads the weights of all labels once for so many.
+  static constexpr size_t kMostPoints = 256;
 
   MemberRoom(const MemberWeights& weights, Isa isa);
 

@@ -201,6 +201,8 @@ struct Model::Parts {
     tokens = {.transformer = config.transformer->config,
               .words = parse_tokenizer_json(text_of(file.bytes()), file.path()),
               .max_length = config.transformer->max_length};
+    tokens->words.pad_token = config.transformer->pad_token;
+    tokens->words.mask_token = config.transformer->mask_token;
     check_tokens(tokens->words, tokens->transformer.shape, file.path());
     wordpiece.emplace(tokens->words, file.path());
     if (static_cast<size_t>(tokens->max_length) < wordpiece->special_count()) {
@@ -280,7 +282,8 @@ struct Model::Parts {
   }
 
   void load_features() {
-    if (config.find("features.safetensors") == nullptr) return;
+    // A transformer reads texts, so its models have features of them.
+    if (config.find("features.safetensors") == nullptr && !config.transformer) return;
     tfidf.emplace(Tfidf::load(open_tensors("features.safetensors")));
     if (tfidf->features() == static_cast<uint64_t>(config.features)) return;
     fail_file(path_of("features.safetensors"), fmt::format("has {} features, but the encoder {}",

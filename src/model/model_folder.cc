@@ -26,19 +26,12 @@ namespace fs = std::filesystem;
                    reason);
 }
 
-// Also of a model that is damaged, or of a newer format: enough to know whose file it is.
-bool is_config_of_model(const fs::path& path) {
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return text.find("\"elias-model\"") != std::string::npos;
-}
-
 bool holds_model_alone(const fs::path& folder) {
   const auto known = [](const fs::directory_entry& entry) {
     return is_model_file(entry.path().filename().string());
   };
   return std::all_of(fs::directory_iterator(folder), {}, known) &&
-         is_config_of_model(folder / "config.json");
+         is_config_of_model((folder / "config.json").string());
 }
 
 // A file of a model, or one that AtomicFile had begun for it: labels.txt.4711.tmp.
@@ -173,6 +166,12 @@ const std::vector<std::string>& model_files() {
 
 bool is_model_file(std::string_view name) {
   return std::ranges::find(model_files(), name) != model_files().end();
+}
+
+bool is_config_of_model(const std::string& path) {
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return text.find("\"elias-model\"") != std::string::npos;
 }
 
 void require_room_for_model(const std::string& path, bool overwrite) try {

@@ -27,6 +27,10 @@ const std::vector<std::string>& model_files();
 
 bool is_model_file(std::string_view name);
 
+/// True if the file is the config.json of a model, even of one that is damaged or of a newer
+/// format.
+bool is_config_of_model(const std::string& path);
+
 /// While it lives, no other process replaces the model in `folder`, or its thresholds: the lock of
 /// the run that the folder is of, or the folder itself is locked.
 class ModelLock {

@@ -1,8 +1,11 @@
-// Many points on all threads: each takes a chunk of points and does it alone.
+// Many points on all threads: each takes a chunk of points and does it alone. But where every label
+// is scored, and points are too few for chunks that are worth reading all labels for, the threads
+// share one chunk's labels after the other. Scores are the same in chunks of any size.
 #include <algorithm>
 #include <vector>
 
 #include "base/scratch_pool.h"
+#include "model/member_room.h"
 #include "model/predictor.h"
 
 namespace elias {
@@ -24,18 +27,25 @@ Csr rows_of(const RankedLabels& ranked, size_t rows, size_t k, uint64_t L) {
   return matrix;
 }
 
+// Points a chunk. A scan reads the weights of all labels once for each.
+size_t chunk_points(const Predictor& predictor, size_t rows, size_t threads) {
+  constexpr size_t kFewestScanned = 64, kMostSearched = 64, kChunks = 64;
+  if (predictor.scans()) {
+    return std::clamp(chunk_count(rows, threads), kFewestScanned, MemberRoom::kMostPoints);
+  }
+  return std::clamp<size_t>(rows / kChunks, 1, kMostSearched);
+}
+
 }  // namespace
 
 Csr predict_all(const Context& context, const Predictor& predictor, const PointsView& points,
                 int64_t k, const AllowedLabels& allowed) {
-  constexpr size_t kMostPoints = 64, kChunks = 64;
   const size_t rows = points.rows();
   const auto places = static_cast<size_t>(std::min(k, predictor.labels()));
   std::vector<int32_t> labels(rows * places);
   std::vector<float> scores(rows * places);
   ScratchPool<Predictor::State> states([&] { return predictor.make_state(); });
-  const size_t grain = std::clamp<size_t>(rows / kChunks, 1, kMostPoints);
-  context.pool().for_chunks(rows, grain, [&](size_t, size_t begin, size_t end) {
+  const auto predict = [&](size_t begin, size_t end) {
     const auto part = [&](auto& all) {
       return std::span(all).subspan(begin * places, (end - begin) * places);
     };
@@ -43,7 +53,17 @@ Csr predict_all(const Context& context, const Predictor& predictor, const Points
       predictor.predict(context, points, begin, end, static_cast<int64_t>(places), allowed, state,
                         {part(labels), part(scores)});
     });
-  });
+  };
+  const auto threads = static_cast<size_t>(context.pool().threads());
+  const size_t grain = chunk_points(predictor, rows, threads);
+  if (predictor.scans() && chunk_count(rows, grain) < threads) {
+    for (size_t begin = 0; begin < rows; begin += grain) {
+      predict(begin, std::min(rows, begin + grain));
+    }
+  } else {
+    context.pool().for_chunks(rows, grain,
+                              [&](size_t, size_t begin, size_t end) { predict(begin, end); });
+  }
   return rows_of({labels, scores}, rows, places, static_cast<uint64_t>(predictor.labels()));
 }
 

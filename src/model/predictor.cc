@@ -162,6 +162,7 @@ Predictor::Predictor(const Context& context, const PredictorWeights& weights,
 Predictor::~Predictor() = default;
 
 int64_t Predictor::labels() const { return parts_->first().labels(); }
+bool Predictor::scans() const { return parts_->first().scans(); }
 const MemberWeights& Predictor::member(size_t m) const { return *parts_->members[m]; }
 int64_t Predictor::asked(int64_t k) const { return parts_->asked(k); }
 

@@ -86,6 +86,8 @@ class Predictor {
   ~Predictor();
 
   int64_t labels() const;
+  /// Every label of a point is scored: there is no index.
+  bool scans() const;
   const MemberWeights& member(size_t m) const;
   /// How many labels each member is asked for where k are wanted: fusion and ranker see at least
   /// asked(0).

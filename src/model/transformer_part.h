@@ -15,6 +15,7 @@ struct TransformerPart {
   int64_t max_length = 0;  // tokens of a text
   bool unit = false;       // phi has unit length
   Precision precision = Precision::kBFloat16;
+  std::string pad_token = "[PAD]", mask_token = "[MASK]";  // which tokenizer.json does not name
 };
 
 /// Width and layers are among the sizes of all models. Throws InputError, with `path` in front, if

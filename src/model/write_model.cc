@@ -160,7 +160,9 @@ class ModelWriter {
       config.transformer = {.config = parts_.tokens->transformer,
                             .max_length = parts_.tokens->max_length,
                             .unit = encoder.unit,
-                            .precision = encoder.precision};
+                            .precision = encoder.precision,
+                            .pad_token = parts_.tokens->words.pad_token,
+                            .mask_token = parts_.tokens->words.mask_token};
     } else {
       config.encoder = weights.encoder.bag().form;
     }

@@ -31,7 +31,8 @@ struct TokenRows {
   }
 };
 
-/// Everything a tokenizer.json says that matters here.
+/// Everything a tokenizer.json says that matters here; of pad and mask it says nothing, so their
+/// names are BERT's unless they are read from beside it (text/tokenizer_folder.h).
 struct WordPieceConfig {
   struct Added {
     AddedToken token;
@@ -41,6 +42,8 @@ struct WordPieceConfig {
 
   BertTextOptions text;
   std::string unk_token = "[UNK]";
+  std::string pad_token = "[PAD]";    // which others make texts equally long by
+  std::string mask_token = "[MASK]";  // which masked words become; tokens may lack either
   std::string continuing_subword_prefix = "##";
   size_t max_input_chars_per_word = 100;
   TextRows tokens;             // token i is row i
@@ -58,6 +61,12 @@ WordPieceConfig read_wordpiece(const std::string& path, const BertTextOptions& t
 WordPieceConfig parse_tokenizer_json(std::string_view json, const std::string& name);
 WordPieceConfig parse_vocabulary(std::string_view lines, const std::string& name,
                                  const BertTextOptions& text);
+
+/// The id of a token, if it is there.
+std::optional<uint32_t> find_token(const WordPieceConfig& config, std::string_view token);
+
+/// Which share of the tokens stands for words that the vocabulary has no pieces for.
+double unknown_share(const WordPieceConfig& config, const TokenRows& texts);
 
 /// The text of a tokenizer.json that says the same as `config`.
 std::string tokenizer_json(const WordPieceConfig& config);

@@ -2,6 +2,7 @@
 // skipped: ids that are a little wrong would ruin a model without a word.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -56,13 +57,6 @@ class Vocabulary {
   const std::string& name_;
   std::map<uint32_t, std::pair<std::string, bool>> entries_;  // token, and if it is of the model
 };
-
-std::optional<uint32_t> find_token(const TextRows& tokens, std::string_view token) {
-  for (size_t id = 0; id < tokens.rows(); ++id) {
-    if (tokens.row(id) == token) return static_cast<uint32_t>(id);
-  }
-  return std::nullopt;
-}
 
 void read_model(const Json& model, const std::string& name, Vocabulary& vocabulary,
                 WordPieceConfig& config) {
@@ -145,6 +139,20 @@ void read_post_processor(const Json& processor, const std::string& name, WordPie
 
 }  // namespace
 
+std::optional<uint32_t> find_token(const WordPieceConfig& config, std::string_view token) {
+  for (size_t id = 0; id < config.tokens.rows(); ++id) {
+    if (config.tokens.row(id) == token) return static_cast<uint32_t>(id);
+  }
+  return std::nullopt;
+}
+
+double unknown_share(const WordPieceConfig& config, const TokenRows& texts) {
+  const auto unknown = find_token(config, config.unk_token);
+  if (!unknown || texts.ids.empty()) return 0;
+  return static_cast<double>(std::ranges::count(texts.ids, *unknown)) /
+         static_cast<double>(texts.ids.size());
+}
+
 WordPieceConfig parse_tokenizer_json(std::string_view json, const std::string& name) try {
   const Json root = Json::parse(json);
   WordPieceConfig config;
@@ -178,7 +186,7 @@ WordPieceConfig parse_vocabulary(std::string_view lines, const std::string& name
   config.in_model.assign(config.tokens.rows(), true);
   // A vocabulary says nothing of its special tokens, so they go by BERT's names.
   for (const std::string token : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}) {
-    const auto id = find_token(config.tokens, token);
+    const auto id = find_token(config, token);
     if (id) config.added.push_back({.token = {token, *id}});
     if (!id && token != "[PAD]" && token != "[MASK]") {
       throw InputError("{}: the vocabulary lacks {}: add it, or give the model's tokenizer.json",

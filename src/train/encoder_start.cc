@@ -4,9 +4,11 @@
 #include <charconv>
 #include <cmath>
 #include <numbers>
+#include <set>
 
 #include "base/errors.h"
 #include "base/random.h"
+#include "text/tokenizer_folder.h"
 #include "text/wordpiece_learner.h"
 
 namespace elias {
@@ -43,7 +45,7 @@ int64_t parse_size(std::string_view name, std::string_view text, const std::stri
 }
 
 WordPieceConfig words_for(const NewTransformer& sizes, const TextRows& texts, ThreadPool& pool) {
-  if (!sizes.words.empty()) return read_wordpiece(sizes.words);
+  if (!sizes.words.empty()) return read_wordpiece_in_folder(sizes.words);
   WordPieceLearnerOptions options;
   options.size = static_cast<size_t>(sizes.vocabulary);
   WordPieceLearner learner(options, pool);
@@ -53,10 +55,16 @@ WordPieceConfig words_for(const NewTransformer& sizes, const TextRows& texts, Th
 
 }  // namespace
 
+std::string encoder_name(std::string encoder) {
+  while (encoder.size() > 1 && encoder.back() == '/') encoder.pop_back();
+  return encoder;
+}
+
 bool is_new_transformer(const std::string& encoder) { return encoder.starts_with(kNew); }
 
 NewTransformer parse_new_transformer(const std::string& encoder, const std::string& where) {
   NewTransformer sizes;
+  std::set<std::string_view> given;
   std::string_view left = std::string_view(encoder).substr(kNew.size());
   while (!left.empty()) {
     const std::string_view one = left.substr(0, left.find(','));
@@ -64,7 +72,14 @@ NewTransformer parse_new_transformer(const std::string& encoder, const std::stri
     const size_t equals = one.find('=');
     const std::string_view name = one.substr(0, equals);
     const std::string_view value = equals == one.npos ? "" : one.substr(equals + 1);
+    if (!given.insert(name).second) {
+      throw InputError("{}: {} is given twice: leave one out", where, shown(name));
+    }
     if (name == "words") {
+      if (value.empty()) {
+        throw InputError("{}: words is empty: give a tokenizer.json or vocab.txt, or leave it out",
+                         where);
+      }
       sizes.words = value;
       continue;
     }
@@ -82,6 +97,10 @@ NewTransformer parse_new_transformer(const std::string& encoder, const std::stri
           where, shown(name));
     }
     *place = parse_size(name, value, where);
+  }
+  if (given.contains("words") && given.contains("vocabulary")) {
+    throw InputError(
+        "{}: words is a vocabulary, and vocabulary the size of one to learn: leave one out", where);
   }
   if (sizes.inner == 0) sizes.inner = 4 * sizes.width;
   return sizes;
@@ -112,6 +131,7 @@ Pretrained make_transformer(const NewTransformer& sizes, WordPieceConfig words, 
                        .layers = sizes.layers};
   check_shape(made.config.shape, "the new transformer");
   check_tokens(made.tokens, made.config.shape, "the new transformer");
+  made.max_length = sizes.positions;
   made.weights = random_transformer(made.config.shape, seed);
   return made;
 }
@@ -133,7 +153,7 @@ std::shared_ptr<const Pretrained> start_transformer(Settings& settings, const Te
   shape.pooling = settings.pooling == PoolingChoice::kMean ? Pooling::kMean : Pooling::kFirst;
   start.weights.shape = shape;
   constexpr int64_t kUsualLength = 128;
-  if (settings.max_length == 0) settings.max_length = std::min(kUsualLength, shape.positions);
+  if (settings.max_length == 0) settings.max_length = std::min(kUsualLength, start.max_length);
   if (settings.max_length > shape.positions) {
     throw InputError("max_length {}: {} has positions for {} tokens alone: lower it",
                      settings.max_length, settings.encoder, shape.positions);

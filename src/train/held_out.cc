@@ -62,7 +62,7 @@ HeldOut::Result HeldOut::evaluate(const PredictorWeights& weights, bool choose_g
   return {evaluate_with(weights, search, points_, labels_), search};
 }
 
-ScoreLine HeldOut::score_line(const PredictorWeights& weights) const {
+ScoreLine HeldOut::score_line(const PredictorWeights& weights, float slope_of_loss) const {
   constexpr int64_t kDeepest = 100;
   const Predictor predictor(context_, weights, search_settings(weights));
   const Csr found =
@@ -73,7 +73,7 @@ ScoreLine HeldOut::score_line(const PredictorWeights& weights) const {
     const CsrRow row = found.row(i);
     const auto truth = sample_labels_.row(i).columns;
     for (size_t j = 0; j < row.size(); ++j) {
-      scores.push_back(log_odds(row.values[j]));
+      scores.push_back(slope_of_loss * log_odds(row.values[j]));
       is_true.push_back(std::ranges::binary_search(truth, row.columns[j]) ? 1 : 0);
     }
   }
@@ -82,7 +82,8 @@ ScoreLine HeldOut::score_line(const PredictorWeights& weights) const {
       fit_monotone_logistic({.values = scores, .targets = is_true}, inputs, {}, context_.pool());
   // Never level: what is ranked first stays there.
   constexpr float kLeastSlope = 1e-3F;
-  return {.slope = std::max(kLeastSlope, line.inputs[0].slopes[0]), .offset = line.bias};
+  const float slope = slope_of_loss * line.inputs[0].slopes[0];
+  return {.slope = std::max(kLeastSlope, slope), .offset = line.bias};
 }
 
 }  // namespace elias

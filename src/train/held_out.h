@@ -39,8 +39,8 @@ class HeldOut {
 
   /// What makes log odds of the scores of an embedding classifier: fitted to the best labels of a
   /// sample of held-out points, or of training points where none are held out, which promises too
-  /// much.
-  ScoreLine score_line(const PredictorWeights& weights) const;
+  /// much. Where these say little, its slope is the one that the loss had.
+  ScoreLine score_line(const PredictorWeights& weights, float slope_of_loss) const;
 
   /// How the model is searched where there is nothing to choose by.
   SearchSettings search_settings(const PredictorWeights& weights) const;

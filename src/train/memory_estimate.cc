@@ -86,7 +86,7 @@ class Phases {
     MemoryEstimate estimate;
     add(estimate, "points", point_bytes());
     const auto members = static_cast<double>(settings_.ensemble);
-    add(estimate, "encoder", members * encoder_bytes());
+    add(estimate, "encoder", members * encoder_bytes() + start_bytes());
     add(estimate, "label classifiers", members * labels_ * width_ * kFloat);
     // Links as hnswlib has them, with locks and a table of labels, and as they are stored.
     const double links = 2 * static_cast<double>(settings_.neighbours) * 4;
@@ -98,7 +98,7 @@ class Phases {
     MemoryEstimate estimate;
     add(estimate, "points", point_bytes());
     const auto members = static_cast<double>(settings_.ensemble);
-    add(estimate, "encoder", members * encoder_bytes());
+    add(estimate, "encoder", members * encoder_bytes() + start_bytes());
     add(estimate, "label classifiers", members * labels_ * width_ * kFloat);
     // Each member searches on every thread.
     if (has_index()) add(estimate, "search", threads_ * members * labels_ * 28);
@@ -134,10 +134,11 @@ class Phases {
     MemoryEstimate estimate;
     // The model of a fold has its points for itself, inside and outside.
     add(estimate, "points", point_bytes() * (settings_.ranker_folds > 0 ? 2 : 1));
-    add(estimate, "embedding table", table_rows_ * width_ * by_rows);
-    add(estimate, "encoder layers", layer_weights() * whole);
-    // By rows there is a copy in bfloat16 beside them.
-    const double rounded = settings_.bf16 ? kFloat / 2 : 0;
+    add(estimate, "embedding table", table_rows_ * width_ * (by_rows + start()));
+    add(estimate, "encoder layers", layer_weights() * (whole + start()));
+    // By rows there is a copy in bfloat16 beside them, but of embeddings.
+    const bool rounds = settings_.bf16 && settings_.method != Method::kGlas;
+    const double rounded = rounds ? kFloat / 2 : 0;
     add(estimate, "label classifiers",
         labels_ * width_ * (by_blocks() ? whole : by_rows + rounded));
     if (has_index()) {
@@ -164,6 +165,10 @@ class Phases {
     return points_ * (kEntry * (sizes_.features_per_point + sizes_.labels_per_point) +
                       4 * sizes_.tokens_per_point + 16);
   }
+
+  // What a transformer started with is kept for the whole run, for folds and members to come.
+  double start() const { return sizes_.transformer ? kFloat : 0; }  // of a weight
+  double start_bytes() const { return (table_rows_ * width_ + layer_weights()) * start(); }
 
   // Of the matrices behind the table.
   double layer_weights() const {

@@ -93,7 +93,10 @@ struct Width {
 
 Width choose_width(const Settings& settings, const Sample& sample,
                    const NeighbourGraphView& graph) {
-  if (settings.ef > 0) return {settings.ef, sample.recall(graph, settings.ef)};
+  // A search keeps at least as many labels as are wanted (model/nearest_labels.h).
+  if (settings.ef > 0) {
+    return {settings.ef, sample.recall(graph, std::max(settings.ef, sample.depth()))};
+  }
   Width width;
   for (const int64_t ef : kWidths) {
     width = {ef, sample.recall(graph, ef)};

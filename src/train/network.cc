@@ -14,9 +14,6 @@
 namespace elias {
 namespace {
 
-// Of the length that labels share: below zero all directions would turn round.
-constexpr float kShortest = 1e-3F;
-
 // Every row lies within the edges, every edge leads to a label, those of a row to rising ones.
 bool is_sound(const LabelGraph& graph) {
   const auto& labels = graph.labels;
@@ -45,8 +42,8 @@ Network::Network(const Context& context, const Settings& settings, int64_t V, in
       label_weights_({L, settings.width}, {.name = "label_weights", .rows = !labels_by_blocks_}),
       label_bias_({L, 1}, {.name = "label_bias", .rows = !labels_by_blocks_}) {
   if (settings.method == Method::kGlas) {
-    label_length_.emplace(Shape{1}, ParameterOptions{.name = "label_length"});
-    fill(label_length_->weights(), settings.scale);
+    label_log_length_.emplace(Shape{1}, ParameterOptions{.name = "label_log_length"});
+    fill(label_log_length_->weights(), std::log(settings.scale));
   }
   reset_labels(context);
 }
@@ -124,7 +121,7 @@ Network::Pointers<Self> Network::all_but_edges(Self& self) {
   Pointers<Self> parameters;
   for (Parameter* parameter : self.encoder_->parameters()) parameters.push_back(parameter);
   parameters.insert(parameters.end(), {&self.label_weights_, &self.label_bias_});
-  if (self.label_length_) parameters.push_back(&*self.label_length_);
+  if (self.label_log_length_) parameters.push_back(&*self.label_log_length_);
   if (self.has_index()) {
     parameters.insert(parameters.end(), {&*self.cluster_weights_, &*self.cluster_bias_});
   }
@@ -143,7 +140,7 @@ void Network::begin_stage(const Rates& rates) {
   }
   begin(label_weights_, rates.labels, true, anew || labels_are_new_);
   begin(label_bias_, rates.labels, false, anew || labels_are_new_);
-  if (label_length_) begin(*label_length_, rates.labels, false, anew || labels_are_new_);
+  if (label_log_length_) begin(*label_log_length_, rates.labels, false, anew || labels_are_new_);
   labels_are_new_ = false;
   if (!has_index()) return;
   begin(*cluster_weights_, rates.clusters, true, true);
@@ -154,7 +151,7 @@ void Network::begin_stage(const Rates& rates) {
 LabelEmbeddings Network::embeddings() const {
   return {.weights = label_weights_.weights(),
           .bias = label_bias_.weights().reshaped({labels()}),
-          .length = label_length_->weights().span<float>()[0]};
+          .length = std::exp(label_log_length_->weights().span<float>()[0])};
 }
 
 // Directions and biases on the line. Of drawn labels, whose scores mean something beside each other
@@ -167,7 +164,7 @@ void Network::make_embeddings(const Context& context, Weights which, const Score
   }
   Tensor lengths({labels()}, DType::kFloat32);
   unit_rows(context, rows, embeddings_, lengths);
-  const float length = label_length_->values(which).span<float>()[0];
+  const float length = std::exp(label_log_length_->values(which).span<float>()[0]);
   scale(context.pool(), line.slope, embeddings_);
   const float highest = draws_labels(settings_) ? -1 : 0;
   std::ranges::transform(
@@ -186,7 +183,7 @@ PredictorWeights Network::predictor_weights(const Context& context, Weights whic
   weights.encoder = encoder_->weights(context, which);
   weights.label_weights = view(label_weights_);
   weights.label_bias = view(label_bias_).reshaped({labels()});
-  if (label_length_) {
+  if (label_log_length_) {
     make_embeddings(context, which, line);
     weights.label_weights = embeddings_;
     weights.label_bias = embedding_bias_;
@@ -207,11 +204,7 @@ void Network::step_heads(const Context& context, float label_share, float index_
     step(label_weights_, label_share);
     step(label_bias_, label_share);
   }
-  if (label_length_) {
-    step(*label_length_, label_share);
-    float& length = label_length_->weights().span<float>()[0];
-    length = std::max(length, kShortest);
-  }
+  if (label_log_length_) step(*label_log_length_, label_share);
   if (!has_index()) return;
   step(*cluster_weights_, index_share);
   step(*cluster_bias_, index_share);

@@ -65,8 +65,9 @@ class Network {
   Parameter& label_weights() { return label_weights_; }
   Parameter& label_bias() { return label_bias_; }
   Parameter& edges() { return *edges_; }
-  /// The length that the embeddings of all labels share; of method glas.
-  Parameter& label_length() { return *label_length_; }
+  /// The logarithm of the length that the embeddings of all labels share, which a step can then
+  /// change by a share of itself; of method glas.
+  Parameter& label_log_length() { return *label_log_length_; }
   /// Views of them.
   LabelEmbeddings embeddings() const;
   /// Valid until the next call, or a step. The line is of embeddings alone.
@@ -102,7 +103,7 @@ class Network {
   std::unique_ptr<TrainedEncoder> encoder_;
   std::optional<Parameter> cluster_weights_, cluster_bias_, edges_;
   Parameter label_weights_, label_bias_;
-  std::optional<Parameter> label_length_;  // [1]
+  std::optional<Parameter> label_log_length_;  // [1]
 
   Tensor embeddings_, embedding_bias_;  // [L, D], [L] of labels as they predict; of method glas
 

@@ -41,8 +41,10 @@ constexpr const char* kGlasBase = "amazoncat-13k";
 
 void set_glas_base(Settings& settings) {
   settings.method = Method::kGlas;
-  settings.width = 1024;
-  settings.word_dropout = 0.2F;
+  if (!has_transformer(settings)) {
+    settings.width = 1024;
+    settings.word_dropout = 0.2F;
+  }
   settings.loss = EmbeddingLoss::kMargin;
   settings.mined = 0;
   settings.regulariser = Regulariser::kGlas;

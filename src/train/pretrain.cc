@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/stopwatch.h"
+#include "encoder/points.h"
 #include "encoder/transformer.h"
 #include "ops/room.h"
 #include "ops/rows/row_access.h"
@@ -43,10 +44,6 @@ class Pretrainer {
     for (uint32_t text = 0; text < texts.rows(); ++text) {
       (is_out[text] ? held_out_ : learned_).push_back(text);
     }
-    const auto tokens = static_cast<double>(texts.ids.size());
-    const double a_text = tokens / static_cast<double>(std::max<size_t>(1, texts.rows()));
-    batch_ = std::max<int64_t>(
-        1, static_cast<int64_t>(static_cast<double>(settings.batch_tokens) / a_text));
     for (Parameter* parameter : all()) {
       const bool matrix = parameter->weights().rank() == 2;
       parameter->set_rates(settings.rate, matrix ? settings.weight_decay : 0);
@@ -55,16 +52,18 @@ class Pretrainer {
 
   Outcome run(const std::optional<SafetensorsFile>& resume) {
     if (resume) load(*resume);
-    for (; epoch_ < settings_.epochs; ++epoch_, step_ = 0) {
+    for (; epoch_ < settings_.epochs; ++epoch_, done_ = 0) {
       if (run_epoch() == Outcome::kStopped) return Outcome::kStopped;
     }
     return Outcome::kFinished;
   }
 
  private:
-  int64_t steps() const {  // of an epoch
-    return (static_cast<int64_t>(learned_.size()) + batch_ - 1) / batch_;
-  }
+  // Epochs have different numbers of steps, as batches are cut by tokens: it is texts that count.
+  int64_t texts_of_epoch() const { return std::ssize(learned_); }
+  int64_t all_texts() const { return settings_.epochs * texts_of_epoch(); }
+  int64_t all_done() const { return epoch_ * texts_of_epoch() + done_; }
+
   Precision precision() const {
     return settings_.bf16 ? Precision::kBFloat16 : Precision::kFloat32;
   }
@@ -77,22 +76,25 @@ class Pretrainer {
   Outcome run_epoch() {
     const Stopwatch watch;
     std::vector<uint32_t> order;
-    const auto points = static_cast<int64_t>(learned_.size());
-    for (const uint32_t i : epoch_order(points, settings_.seed, 0, epoch_)) {
+    for (const uint32_t i : epoch_order(texts_of_epoch(), settings_.seed, 0, epoch_)) {
       order.push_back(learned_[i]);
     }
-    if (step_ == 0) loss_ = words_ = 0;
-    for (; step_ < steps(); ++step_) {
+    if (done_ == 0) loss_ = words_ = 0;
+    while (done_ < texts_of_epoch()) {
       const bool stop = hooks_.stop();
       if (stop || hooks_.checkpoint_due()) save();
       if (stop) return Outcome::kStopped;
-      const auto begin = static_cast<size_t>(step_ * batch_);
-      const size_t size = std::min(static_cast<size_t>(batch_), order.size() - begin);
-      learn(std::span(order).subspan(begin, size));
+      const auto batch = next_batch(std::span(order).subspan(static_cast<size_t>(done_)));
+      done_ += std::ssize(batch);
+      learn(batch);
       report();
     }
     end_epoch(watch.seconds());
     return Outcome::kFinished;
+  }
+
+  std::span<const uint32_t> next_batch(std::span<const uint32_t> left) const {
+    return left.first(batch_size(texts_, left, settings_.batch_tokens));
   }
 
   // The hidden states [M, D] of chosen places.
@@ -115,9 +117,9 @@ class Pretrainer {
     return chosen;
   }
 
+  // The batch that ends with the last of all_done() texts: each has a stream of its own.
   void learn(std::span<const uint32_t> texts) {
-    const int64_t number = epoch_ * steps() + step_ + 1;
-    const auto stream = static_cast<uint64_t>(number);
+    const auto stream = static_cast<uint64_t>(all_done());
     const MaskedWords masked = masker_.mask(texts_, texts, settings_.seed, stream);
     if (masked.places.empty()) return;
     const std::optional<TokenNoise> noise = TokenNoise{.hidden = start_.config.hidden_dropout,
@@ -141,13 +143,12 @@ class Pretrainer {
                                             TokensWanted::kAll),
                            batch_tokens_, noise, dhidden, activations_, gradients, dembedded);
     add_table_gradient(dembedded, gradients.table);
-    const float share = scheduled_rate(1, settings_.warm_up, number, settings_.epochs * steps());
+    const float share = scheduled_rate(1, settings_.warm_up, all_done(), all_texts());
     for (Parameter* parameter : all()) {
       parameter->step(context_, share * parameter->options().rate);
     }
     if (!std::isfinite(sums.loss)) {
-      throw InputError("epoch {}, step {}: the loss is no longer a number: lower --rate",
-                       epoch_ + 1, step_ + 1);
+      throw InputError("epoch {}: the loss is no longer a number: lower --rate", epoch_ + 1);
     }
     loss_ += sums.loss;
     words_ += static_cast<double>(masked.words.size());
@@ -166,35 +167,47 @@ class Pretrainer {
     });
   }
 
-  // Held-out texts have the same masks in every epoch.
+  struct HeldOutSums {
+    WordSums sums;
+    double words = 0;
+  };
+
+  // Held-out texts have the same masks in every epoch, each a word of its own to tell.
+  HeldOutSums measure() {
+    HeldOutSums all;
+    std::span<const uint32_t> left = held_out_;
+    while (!left.empty()) {
+      const auto batch = next_batch(left);
+      const auto stream = static_cast<uint64_t>(held_out_.size() - left.size());
+      left = left.subspan(batch.size());
+      const MaskedWords masked =
+          masker_.mask(texts_, batch, settings_.seed + 1, stream, FewestMasked::kOneOfEachText);
+      if (masked.places.empty()) continue;
+      const ConstTensorView h = encode(masked, std::nullopt, /*keep=*/false);
+      const WordSums own = head_.evaluate(
+          context_, precision(), parameters_.views(Weights::kCurrent).table, h, masked.words);
+      all.sums.loss += own.loss;
+      all.sums.hits += own.hits;
+      all.words += static_cast<double>(masked.words.size());
+    }
+    return all;
+  }
+
   void end_epoch(double seconds) {
     ordered_json fields = {{"stage", kStage},
                            {"epoch", epoch_ + 1},
                            {"epochs", settings_.epochs},
                            {"loss", loss_ / std::max(1.0, words_)},
                            {"seconds", seconds}};
-    double score = loss_;
-    if (!held_out_.empty()) {
-      WordSums sums;
-      double words = 0;
-      for (size_t begin = 0; begin < held_out_.size(); begin += static_cast<size_t>(batch_)) {
-        const size_t size = std::min(static_cast<size_t>(batch_), held_out_.size() - begin);
-        const MaskedWords masked = masker_.mask(texts_, std::span(held_out_).subspan(begin, size),
-                                                settings_.seed + 1, begin);
-        if (masked.places.empty()) continue;
-        const ConstTensorView h = encode(masked, std::nullopt, /*keep=*/false);
-        const WordSums own = head_.evaluate(
-            context_, precision(), parameters_.views(Weights::kCurrent).table, h, masked.words);
-        sums.loss += own.loss;
-        sums.hits += own.hits;
-        words += static_cast<double>(masked.words.size());
-      }
-      score = sums.loss / std::max(1.0, words);
-      fields["held_out_loss"] = score;
-      fields["held_out_accuracy"] = static_cast<double>(sums.hits) / std::max(1.0, words);
+    const HeldOutSums held_out = measure();
+    const bool measured = held_out.words > 0;
+    const double loss = measured ? held_out.sums.loss / held_out.words : best_;
+    if (measured) {
+      fields["held_out_loss"] = loss;
+      fields["held_out_accuracy"] = static_cast<double>(held_out.sums.hits) / held_out.words;
     }
-    if (held_out_.empty() || score < best_) {
-      best_ = score;
+    if (!measured || loss < best_) {
+      best_ = loss;
       hooks_.keep(parameters_.views(Weights::kCurrent));
       fields["kept"] = true;
     }
@@ -202,26 +215,24 @@ class Pretrainer {
   }
 
   void report() {
-    const int64_t done = epoch_ * steps() + step_ + 1;
-    hooks_.progress(
-        {.stage = kStage,
-         .epoch = epoch_ + 1,
-         .epochs = settings_.epochs,
-         .point = std::min(std::ssize(learned_), (step_ + 1) * batch_),
-         .points = std::ssize(learned_),
-         .loss = loss_ / std::max(1.0, words_),
-         .share = static_cast<double>(done) / static_cast<double>(settings_.epochs * steps())});
+    hooks_.progress({.stage = kStage,
+                     .epoch = epoch_ + 1,
+                     .epochs = settings_.epochs,
+                     .point = done_,
+                     .points = texts_of_epoch(),
+                     .loss = loss_ / std::max(1.0, words_),
+                     .share = static_cast<double>(all_done()) / static_cast<double>(all_texts())});
   }
 
   std::array<int64_t, 4> identity() const {
-    return {static_cast<int64_t>(settings_.seed), settings_.epochs, batch_,
+    return {static_cast<int64_t>(settings_.seed), settings_.epochs, settings_.batch_tokens,
             static_cast<int64_t>(texts_.ids.size())};
   }
 
   void save() {
     SafetensorsWriter writer;
     const auto run = identity();
-    const std::array<int64_t, 2> position = {epoch_, step_};
+    const std::array<int64_t, 2> position = {epoch_, done_};
     const std::array<double, 3> sums = {loss_, words_, best_};
     writer.add<int64_t>("run", run);
     writer.add<int64_t>("position", position);
@@ -235,12 +246,12 @@ class Pretrainer {
     const auto sums = file.vector<double>("sums");
     if (!std::ranges::equal(file.vector<int64_t>("run"), identity()) || position.size() != 2 ||
         sums.size() != 3 || position[0] < 0 || position[0] >= settings_.epochs || position[1] < 0 ||
-        position[1] > steps()) {
+        position[1] >= texts_of_epoch()) {
       throw InputError("{}: is not a checkpoint of this run: remove it to start anew", file.name());
     }
     for (Parameter* parameter : all()) parameter->load(file);
     epoch_ = position[0];
-    step_ = position[1];
+    done_ = position[1];
     loss_ = sums[0];
     words_ = sums[1];
     best_ = sums[2];
@@ -255,14 +266,13 @@ class Pretrainer {
   TransformerParameters parameters_;
   WordHead head_;
   std::vector<uint32_t> learned_, held_out_;  // texts
-  int64_t batch_ = 0;                         // texts of a step
 
   TokenBatch batch_tokens_;
   TransformerActivations activations_;
   Tensor chosen_;
 
-  int64_t epoch_ = 0, step_ = 0;
-  double loss_ = 0, words_ = 0;  // of the epoch
+  int64_t epoch_ = 0, done_ = 0;  // the epoch, and its texts that were learned from
+  double loss_ = 0, words_ = 0;   // of the epoch
   double best_ = std::numeric_limits<double>::infinity();
 };
 
@@ -280,10 +290,36 @@ ordered_json to_json(const PretrainSettings& settings) {
           {"bf16", settings.bf16}};
 }
 
+TokenRows texts_with_words(TokenRows texts, const WordMasker& masker, const std::string& name) {
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < texts.rows(); ++i) {
+    if (masker.has_word(texts.row(i))) rows.push_back(i);
+  }
+  if (rows.empty()) {
+    throw InputError(
+        "{}: no text has a word to mask, as all are empty or of words that the vocabulary does not "
+        "have: give other texts, or the vocabulary of their language",
+        name);
+  }
+  return rows.size() == texts.rows() ? std::move(texts) : select_rows(texts, rows);
+}
+
+size_t batch_size(const TokenRows& texts, std::span<const uint32_t> order, int64_t most) {
+  size_t size = 0;
+  for (int64_t tokens = 0; size < order.size(); ++size) {
+    tokens += std::ssize(texts.row(order[size]));
+    if (size > 0 && tokens > most) break;
+  }
+  return size;
+}
+
 void resolve(PretrainSettings& settings, const TokenRows& texts, bool is_new) {
   const auto rows = static_cast<int64_t>(texts.rows());
   if (settings.held_out < 0) settings.held_out = std::min<int64_t>(2000, rows / 20);
-  settings.held_out = std::min(settings.held_out, rows / 2);
+  if (settings.held_out > rows / 2) {
+    throw InputError("--held-out {}: of {} texts at most {} may be held out: lower it",
+                     settings.held_out, rows, rows / 2);
+  }
   if (settings.rate == 0) settings.rate = is_new ? 1e-3F : 1e-4F;
   // So many tokens in all: a few hours of two processors for a small transformer.
   constexpr double kTokens = 1e8;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "data/io/safetensors.h"
@@ -20,7 +21,7 @@ namespace elias {
 struct PretrainSettings {
   uint64_t seed = 0;
   int64_t epochs = 0;           // 0: from the number of tokens
-  int64_t batch_tokens = 8192;  // of a step, about
+  int64_t batch_tokens = 8192;  // of a step, at most, which bounds memory; but one text at least
   float rate = 0;               // at its peak; 0: by whether weights are new
   float warm_up = 0.06F;        // share of the steps
   float weight_decay = 0.01F;
@@ -31,8 +32,15 @@ struct PretrainSettings {
 
 nlohmann::ordered_json to_json(const PretrainSettings& settings);
 
+/// The texts that have a word to mask. Throws InputError, with `name` in front, if none has.
+TokenRows texts_with_words(TokenRows texts, const WordMasker& masker, const std::string& name);
+
 /// Sets what is open. `is_new`: the weights are random.
 void resolve(PretrainSettings& settings, const TokenRows& texts, bool is_new);
+
+/// How many of the rows `order` of `texts`, from the first on, make a batch: as many as have
+/// `most` tokens together, but one at least.
+size_t batch_size(const TokenRows& texts, std::span<const uint32_t> order, int64_t most);
 
 struct PretrainHooks {
   std::function<bool()> stop;
@@ -40,7 +48,8 @@ struct PretrainHooks {
   std::function<void(const std::string& event, const nlohmann::ordered_json& fields)> log;
   std::function<bool()> checkpoint_due;
   std::function<void(const SafetensorsWriter&)> checkpoint;
-  /// The best weights on held-out texts so far, or the last where there are none.
+  /// The best weights on held-out texts so far, or the last where there is nothing to tell in
+  /// those.
   std::function<void(const TransformerWeights<ConstTensorView>&)> keep;
 };
 

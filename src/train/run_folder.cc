@@ -12,6 +12,7 @@
 
 #include "base/atomic_file.h"
 #include "base/errors.h"
+#include "encoder/pretrained.h"
 #include "model/model_folder.h"
 #include "train/settings.h"
 
@@ -45,18 +46,34 @@ void on_disk(const std::string& path, Operation&& operation) {
 /// "width is 512 there and 256 here" for the first value that differs; empty if none does.
 std::string first_difference(const ordered_json& there, const ordered_json& here) {
   for (const auto& [name, value] : here.items()) {
-    if (!there.contains(name))
-      return fmt::format("{} is {} here and not set there", name, value.dump());
-    if (there[name] == value) continue;
+    const bool is_set = there.contains(name);
+    if (is_set && there[name] == value) continue;
     if (name == "hash") return "texts, features or labels are not the same";
+    if (name == "start") return "the transformer that training starts with is not the same";
+    if (!is_set) return fmt::format("{} is {} here and not set there", name, value.dump());
     return fmt::format("{} is {} there and {} here", name, there[name].dump(), value.dump());
   }
   return "";
 }
 
+std::vector<RunProduct> all_products() { return {fitted_model(), pretrained_encoder()}; }
+
+/// The product of the run so described; that of those from before there were two is `usual`.
+std::optional<RunProduct> product_in(const ordered_json& description, const RunProduct& usual) {
+  const auto name = description.value("product", ordered_json(usual.name));
+  for (const RunProduct& product : all_products()) {
+    if (name == product.name) return product;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-RunProduct fitted_model() { return {.name = "model", .files = model_files()}; }
+RunProduct fitted_model() { return {.name = "model", .verb = "fit", .files = model_files()}; }
+
+RunProduct pretrained_encoder() {
+  return {.name = "encoder", .verb = "pretrain", .files = pretrained_files()};
+}
 
 RunFolder::RunFolder(std::string path, bool overwrite, RunProduct product)
     : path_(std::move(path)), overwrite_(overwrite), product_(std::move(product)) {
@@ -65,6 +82,7 @@ RunFolder::RunFolder(std::string path, bool overwrite, RunProduct product)
   try {
     make_folders();
     lock();
+    require_same_product();
   } catch (...) {
     let_go();
     throw;
@@ -85,6 +103,17 @@ void RunFolder::let_go() {
 // A folder is ours if a run began there, whatever else is in it.
 void RunFolder::require_ours() const {
   if (!exists(in_run("lock"))) require_room_for_model(path_, overwrite_);
+}
+
+// Before anything is read that takes long.
+void RunFolder::require_same_product() const {
+  if (overwrite_ || !exists(in_run("settings.json"))) return;
+  const auto there = product_in(read_description(), product_);
+  if (there->name == product_.name) return;
+  throw InputError(
+      "{}: holds the {} of elias {}, or a run for one: give another --out, or --overwrite to "
+      "replace it",
+      path_, there->name, there->verb);
 }
 
 void RunFolder::make_folders() {
@@ -123,6 +152,7 @@ void RunFolder::lock() {
 // same when it is given again, whether or not it has --overwrite.
 bool RunFolder::can_go_on() const try {
   const ordered_json there = read_description();
+  if (product_in(there, product_)->name != product_.name) return false;
   for (const auto& [section, values] : identity_.items()) {
     if (!first_difference(there[section], values).empty()) return false;
   }
@@ -137,6 +167,7 @@ RunFolder::State RunFolder::begin(const ordered_json& identity) {
   if (!exists(in_run("settings.json")) || (overwrite_ && !can_go_on())) {
     forget_run();
     begun_ = true;
+    replaces_ = overwrite_ || exists(path_ + "/config.json");
     write_description(kRunning);
     return State::kNew;
   }
@@ -150,6 +181,7 @@ RunFolder::State RunFolder::begin(const ordered_json& identity) {
         path_, section, difference);
   }
   begun_ = true;
+  replaces_ = there.value("replaces", ordered_json()) == true;
   clean_up_after_a_kill();
   const std::string status = there["status"];
   if (status == kRunning) {
@@ -171,7 +203,8 @@ ordered_json RunFolder::read_description() const {
   bool whole = json.is_object() && json.value("format", ordered_json()) == kFormat &&
                json.value("status", ordered_json()).is_string();
   const std::string status = whole ? json["status"] : "";
-  whole = status == kRunning || status == kTrained || status == kFinished;
+  whole = (status == kRunning || status == kTrained || status == kFinished) &&
+          product_in(json, product_).has_value();
   for (const auto& [section, values] : identity_.items()) {
     whole = whole && json.value(section, ordered_json()).is_object();
   }
@@ -183,7 +216,8 @@ ordered_json RunFolder::read_description() const {
 }
 
 void RunFolder::write_description(const std::string& status) {
-  ordered_json json = {{"format", kFormat}, {"status", status}};
+  ordered_json json = {
+      {"format", kFormat}, {"product", product_.name}, {"status", status}, {"replaces", replaces_}};
   json.update(identity_);
   write_file(in_run("settings.json"), json.dump(2) + "\n");
 }
@@ -285,13 +319,24 @@ void RunFolder::replace_best(const std::function<void(const std::string& folder)
   });
 }
 
-// An older model goes, its config.json first, before the new one comes, its config.json last: in
-// between the folder is no model, never a mixture of two.
+void RunFolder::remove_files(const RunProduct& product) const {
+  for (const std::string& name : product.files) {
+    const fs::path file = fs::path(path_) / name;
+    fs::remove(file);
+    std::error_code not_empty;
+    if (file.parent_path() != path_) fs::remove(file.parent_path(), not_empty);
+  }
+}
+
+// An older product goes, its config.json first, before the new one comes, its config.json last: in
+// between the folder is none, never a mixture of two.
 void RunFolder::finish() {
   ELIAS_ASSERT(begun_ && exists(in_run("best/config.json")));
   on_disk(path_, [&] {
     fs::remove(path_ + "/config.json");
-    for (const std::string& name : product_.files) fs::remove(fs::path(path_) / name);
+    for (const RunProduct& product : all_products()) {
+      if (replaces_ || product.name == product_.name) remove_files(product);
+    }
   });
   write_description(kTrained);  // from here on a kill costs nothing: begin() does the rest
   move_model();

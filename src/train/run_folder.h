@@ -1,7 +1,9 @@
-// The folder of a training run: what `elias fit --out DIR` finds there, and what it leaves.
+// The folder of a training run: what `elias fit --out DIR` and `elias pretrain --out DIR` find
+// there, and what they leave.
 //
-//   DIR/                        the model, once the run is finished
-//   DIR/run/settings.json       the resolved settings, a fingerprint of the data, the status
+//   DIR/                        the model, or the encoder, once the run is finished
+//   DIR/run/settings.json       the resolved settings, a fingerprint of the data, which of the two
+//                               products the run is for, the status
 //   DIR/run/checkpoint.safetensors  all state of a run that is not finished
 //   DIR/run/best/               the best model so far of a run that is not finished
 //   DIR/run/member-1/ ...       of an ensemble that is not finished, the members that are
@@ -19,6 +21,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "data/io/safetensors.h"
 
@@ -27,19 +30,21 @@ namespace elias {
 /// What a run leaves in its folder: all names that a file of it can have, in the order in which
 /// they are put there; without the last, config.json, a folder holds none.
 struct RunProduct {
-  std::string name;  // in messages: "model"
+  std::string name;  // in messages and descriptions: "model"
+  std::string verb;  // what makes it: "fit"
   std::vector<std::string> files;
 };
 
-/// That of elias fit, a model.
 RunProduct fitted_model();
+RunProduct pretrained_encoder();
 
 class RunFolder {
  public:
   enum class State : uint8_t { kNew, kStopped, kFinished };
 
   /// Makes the folder if need be, and locks it. Throws InputError if it holds what is not of a run,
-  /// cannot be written, or another process is at work in it.
+  /// cannot be written, another process is at work in it, or, without `overwrite`, if it is of a
+  /// run for another product.
   RunFolder(std::string path, bool overwrite, RunProduct product = fitted_model());
   /// Unlocks; takes away what the constructor made if the run never began.
   ~RunFolder();
@@ -49,7 +54,7 @@ class RunFolder {
   /// Begins or goes on with the run that `identity` describes: objects of named values, of which
   /// "settings" and "data" are two. Throws InputError, naming the first difference, if the folder
   /// holds another run. With `overwrite` that, or one that is finished or damaged, is forgotten,
-  /// and its model stays until finish().
+  /// and its product stays until finish().
   State begin(const nlohmann::ordered_json& identity);
 
   /// What was last saved, verified; empty if nothing was.
@@ -70,7 +75,8 @@ class RunFolder {
   bool has_fold(size_t f) const;
   /// What keep_lists_as_fold() kept, verified.
   SafetensorsFile fold(size_t f) const;
-  /// Moves the best model to the folder itself, and marks the run as finished.
+  /// Moves the best model to the folder itself, in the place of what a run that was overwritten
+  /// left there, and marks the run as finished.
   void finish();
 
   const std::string& path() const { return path_; }
@@ -83,6 +89,7 @@ class RunFolder {
  private:
   std::string in_run(const std::string& name) const { return path_ + "/run/" + name; }
   void require_ours() const;
+  void require_same_product() const;
   void make_folders();
   void lock();
   void let_go();
@@ -93,6 +100,7 @@ class RunFolder {
   void write_description(const std::string& status);
   std::string fold_path(size_t f) const;
   void put_new_best() const;
+  void remove_files(const RunProduct& product) const;
   void remove_parts() const;
   void move_model();
 
@@ -101,7 +109,8 @@ class RunFolder {
   RunProduct product_;
   bool made_folder_ = false, made_run_ = false;  // by the constructor
   bool begun_ = false;
-  int lock_ = -1;  // the file while it is locked
+  bool replaces_ = false;  // the run began in the place of another one, maybe for another product
+  int lock_ = -1;          // the file while it is locked
   nlohmann::ordered_json identity_;
 };
 

@@ -269,7 +269,8 @@ StepSums TrainingStep::embeddings_backward(const BatchLabels& labels, const Step
   }
   // A margin is one between unit vectors: were their length learned, it would be none.
   if (settings_.loss != EmbeddingLoss::kMargin) {
-    network_.label_length().gradient().span<float>()[0] += static_cast<float>(own.dlength);
+    const double dlog = own.dlength * double{network_.embeddings().length};
+    network_.label_log_length().gradient().span<float>()[0] += static_cast<float>(dlog);
   }
   StepSums sums;
   sums.points = phi.rows();

@@ -20,7 +20,8 @@ class TrainedBag : public TrainedEncoder {
                           std::span<const uint32_t> batch, uint64_t stream) override;
   void backward(const Context& context, TensorView dphi, float share) override;
   EncoderWeights weights(const Context& context, Weights which) override {
-    return bag(context, which);
+    scale_columns(context, which);
+    return bag(which);
   }
   std::vector<Parameter*> parameters() override;
 
@@ -34,9 +35,10 @@ class TrainedBag : public TrainedEncoder {
     return settings_.bf16 ? Precision::kBFloat16 : Precision::kFloat32;
   }
   BagForm form() const;
-  BagWeights<ConstTensorView> bag(const Context& context, Weights which);
+  BagWeights<ConstTensorView> bag(Weights which);
   BagWeights<TensorView> gradients();
   void start_columns(const Context& context);
+  void scale_columns(const Context& context, Weights which);
   void add_column_gradients();
 
   const Settings settings_;
@@ -96,14 +98,15 @@ ConstTensorView TrainedBag::forward(const Context& context, const PointsView& po
   const KeyGroups used = group_by_key(context, bags.ids, table_.weights().shape()[0]);
   table_.catch_up(context, used.keys);
   noise_ = {.dropout = settings_.dropout, .seed = settings_.seed, .step = stream};
-  const auto weights = bag(context, Weights::kCurrent);
+  scale_columns(context, Weights::kCurrent);
+  const auto weights = bag(Weights::kCurrent);
   encode_bags(context, weights, pack_bag(context, weights, precision()), bags, noise_,
               activations_);
   return activations_.phi();
 }
 
 void TrainedBag::backward(const Context& context, TensorView dphi, float share) {
-  const auto weights = bag(context, Weights::kCurrent);
+  const auto weights = bag(Weights::kCurrent);  // scaled as the forward pass had them
   const RowGradient table = encode_bags_backward(context, weights, precision(), bags_.view(),
                                                  noise_, dphi, activations_, gradients());
   table_.step(context, share * table_.options().rate, table);
@@ -128,21 +131,23 @@ BagForm TrainedBag::form() const {
           .unit = settings_.method == Method::kGlas};
 }
 
-BagWeights<ConstTensorView> TrainedBag::bag(const Context& context, Weights which) {
+// What gives all columns the length that they share. The whole table is read for it.
+void TrainedBag::scale_columns(const Context& context, Weights which) {
+  if (!normalises_weights()) return;
+  column_lengths(context, table_.values(which), column_lengths_);
+  const float shared = gain_.values(which).span<float>()[0];
+  std::ranges::transform(column_lengths_.span<float>(), column_scales_.span<float>().begin(),
+                         [&](float length) { return length > 0 ? shared / length : 0; });
+}
+
+// The columns' scales are those that scale_columns() left.
+BagWeights<ConstTensorView> TrainedBag::bag(Weights which) {
   const auto view = [&](const Parameter& parameter) { return parameter.values(which); };
   BagWeights<ConstTensorView> weights{.table = view(table_),
-                                      .gain = view(gain_),
+                                      .gain = normalises_weights() ? column_scales_ : view(gain_),
                                       .shift = view(shift_),
                                       .layers = {},
                                       .form = form()};
-  if (normalises_weights()) {
-    column_lengths(context, weights.table, column_lengths_);
-    const auto lengths = column_lengths_.span<float>();
-    const float shared = weights.gain.span<float>()[0];
-    std::ranges::transform(lengths, column_scales_.span<float>().begin(),
-                           [&](float length) { return length > 0 ? shared / length : 0; });
-    weights.gain = column_scales_;
-  }
   for (const Layer& layer : layers_) {
     weights.layers.push_back({.weights = view(layer.weights),
                               .bias = view(layer.bias),

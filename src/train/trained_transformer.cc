@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "ops/lookup/key_groups.h"
 #include "ops/room.h"
+#include "train/encoder_start.h"
 #include "train/trained_encoder.h"
 #include "train/transformer_parameters.h"
 
@@ -65,12 +66,19 @@ class TrainedTransformer : public TrainedEncoder {
   PhiEnd end_;
 };
 
+// Members of an ensemble have seeds of their own, so new ones begin with weights of their own.
+TransformerParameters first_parameters(const Settings& settings, const Pretrained& start) {
+  constexpr bool kTableByRows = true;
+  if (!is_new_transformer(settings.encoder)) return {start.weights, kTableByRows};
+  return {random_transformer(start.config.shape, settings.seed), kTableByRows};
+}
+
 TrainedTransformer::TrainedTransformer(const Settings& settings, const Pretrained& start)
     : settings_(settings),
       shape_(start.config.shape),
       hidden_dropout_(start.config.hidden_dropout),
       attention_dropout_(start.config.attention_dropout),
-      parameters_(start.weights, /*table_by_rows=*/true) {
+      parameters_(first_parameters(settings, start)) {
   ELIAS_ASSERT(settings.width == shape_.width);
 }
 
@@ -81,17 +89,15 @@ void TrainedTransformer::cut(const TokenRows& rows) {
       static_cast<int64_t>(bytes / static_cast<double>(activation_bytes(shape_, precision())));
   parts_.clear();
   int64_t token = 0;
-  size_t begin = 0;
   for (size_t i = 0; i < points_.size(); ++i) {
     const auto tokens = static_cast<int64_t>(rows.row(points_[i]).size());
-    if (i == begin) {
-      parts_.push_back({.points = {}, .point = static_cast<int64_t>(begin), .token = token});
-    } else if (token + tokens - parts_.back().token > most) {
-      begin = i;
-      parts_.push_back({.points = {}, .point = static_cast<int64_t>(begin), .token = token});
+    if (parts_.empty() || token + tokens - parts_.back().token > most) {
+      parts_.push_back({.points = {}, .point = static_cast<int64_t>(i), .token = token});
     }
     token += tokens;
-    parts_.back().points = std::span(points_).subspan(begin, i + 1 - begin);
+    Part& part = parts_.back();
+    const auto begin = static_cast<size_t>(part.point);
+    part.points = std::span(points_).subspan(begin, i + 1 - begin);
   }
 }
 

@@ -312,8 +312,8 @@ void Trainer::evaluate_and_keep(ordered_json& fields) {
   best_ = score;
   // Only now: the line takes a pass over held-out points.
   if (stage().kind == StageKind::kGlas) {
-    weights =
-        network_.predictor_weights(context_, Weights::kAveraged, held_out_.score_line(weights));
+    const ScoreLine line = held_out_.score_line(weights, network_.embeddings().length);
+    weights = network_.predictor_weights(context_, Weights::kAveraged, line);
   }
   hooks_.keep({.weights = weights, .search = search, .stage1_clusters = cluster_of_});
   fields["kept"] = true;

@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "base/errors.h"
-#include "base/hash.h"
 #include "base/machine_memory.h"
 #include "base/random.h"
 #include "text/tfidf_fitter.h"
 #include "train/encoder_start.h"
+#include "train/fingerprint.h"
 
 namespace elias {
 namespace {
@@ -178,11 +178,7 @@ void hold_out(const Settings& settings, TrainingPoints& points) {
   data.tokens = select_rows(data.tokens, in);
 }
 
-template <typename T>
-uint64_t mixed(uint64_t hash, std::span<const T> values) {
-  const auto* bytes = reinterpret_cast<const char*>(values.data());
-  return mix_bits(hash ^ hash_bytes({bytes, values.size_bytes()}), 0x9E3779B97F4A7C15);
-}
+using elias::mixed;
 
 uint64_t mixed(uint64_t hash, const Csr& matrix) {
   hash = mixed(hash, std::span<const uint64_t>(matrix.offsets));
@@ -195,14 +191,6 @@ uint64_t mixed(uint64_t hash, const TextRows& texts) {
   return mixed(hash, std::span<const char>(texts.bytes));
 }
 
-uint64_t mixed(uint64_t hash, const Pretrained& transformer) {
-  hash = mixed(hash, transformer.tokens.tokens);
-  for_parts(transformer.weights, [&](const std::string&, const Tensor& part) {
-    hash = mixed(hash, part.span<float>());
-  });
-  return hash;
-}
-
 nlohmann::ordered_json fingerprint_of(const Dataset& train, const Dataset* dev,
                                       const LabelSpace& labels, const Pretrained* transformer) {
   uint64_t hash = mixed(0, labels.names().rows());
@@ -210,11 +198,12 @@ nlohmann::ordered_json fingerprint_of(const Dataset& train, const Dataset* dev,
     if (data == nullptr) continue;
     hash = mixed(mixed(mixed(hash, data->texts), data->features), data->labels);
   }
-  if (transformer != nullptr) hash = mixed(hash, *transformer);
-  return {{"points", train.rows()},
-          {"dev_points", dev == nullptr ? 0 : dev->rows()},
-          {"labels", labels.size()},
-          {"hash", fmt::format("{:016x}", hash)}};
+  nlohmann::ordered_json fingerprint = {{"points", train.rows()},
+                                        {"dev_points", dev == nullptr ? 0 : dev->rows()},
+                                        {"labels", labels.size()},
+                                        {"hash", fingerprint_text(hash)}};
+  if (transformer != nullptr) fingerprint["start"] = fingerprint_of(*transformer);
+  return fingerprint;
 }
 
 }  // namespace

@@ -1,29 +1,12 @@
 #include "train/word_head.h"
 
-#include <cmath>
 #include <utility>
 
 #include "ops/room.h"
-#include "ops/rows/row_access.h"
+#include "ops/rows/gelu.h"
 #include "train/initial_values.h"
 
 namespace elias {
-namespace {
-
-// dy becomes the gradient of what GELU is of.
-void gelu_backward(const Context& context, TensorView dy, ConstTensorView x) {
-  constexpr float kDensity = 0.398942280F, kRoot = 0.707106781F;
-  for_rows(context.pool(), static_cast<size_t>(dy.rows()), [&](size_t row) {
-    const auto at = row_of(x, row);
-    const auto gradient = row_of(dy, row);
-    for (size_t i = 0; i < gradient.size(); ++i) {
-      gradient[i] *=
-          0.5F * std::erfc(-at[i] * kRoot) + at[i] * kDensity * std::exp(-0.5F * at[i] * at[i]);
-    }
-  });
-}
-
-}  // namespace
 
 WordHead::WordHead(const Context& context, const TransformerShape& shape, uint64_t seed)
     : shape_(shape),
@@ -71,7 +54,7 @@ WordSums WordHead::learn(const Context& context, Precision precision, ConstTenso
                            1 / static_cast<float>(M), dnormed, dwords, word_bias_.gradient());
   layer_norm_backward(context, dnormed, room(activated_, {M, D}), std::as_const(gain_).weights(),
                       saved(M), dnormed, gain_.gradient(), shift_.gradient());
-  gelu_backward(context, dnormed, room(before_, {M, D}));
+  gelu_backward(context, dnormed, room(before_, {M, D}), dnormed);
   linear_weight_gradient(context, dnormed, h, precision, weights_.gradient());
   linear_bias_gradient(context, dnormed, bias_.gradient());
   linear_input_gradient(context, dnormed,

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/atomic_file.h"
@@ -34,13 +36,16 @@ std::vector<float> weights_of(const Pretrained& model) {
   return all;
 }
 
-// A copy of the BERT fixture that a test may spoil.
+// A copy of a fixture that a test may spoil.
 class PretrainedTest : public testing::Test {
  protected:
-  PretrainedTest() {
+  PretrainedTest() { use("bert"); }
+
+  void use(const std::string& fixture) {
+    fs::remove_all(root_);
     fs::create_directory(root_);
     for (const char* name : {"config.json", "model.safetensors", "vocab.txt"}) {
-      fs::copy_file(fixture_folder("bert") + "/" + name, path(name));
+      fs::copy_file(fixture_folder(fixture) + "/" + name, path(name));
     }
   }
 
@@ -81,11 +86,12 @@ TEST_F(PretrainedTest, WhatIsWrittenIsReadAgain) {
     const std::string out = folder_ / name;
     auto weights = views_of<ConstTensorView>(model.weights);
     weights.shape.pooling = Pooling::kMean;
-    write_pretrained(out, model.config, weights, model.tokens, /*max_length=*/9);
+    write_pretrained(out, model.config, weights, model.tokens, /*max_length=*/9, /*unit=*/true);
     for (const std::string& file : pretrained_files()) EXPECT_TRUE(fs::exists(out + "/" + file));
     const Pretrained again = read_pretrained(out);
     EXPECT_EQ(again.pooling, Pooling::kMean);
-    EXPECT_THAT(text_of(out + "/tokenizer_config.json"), HasSubstr("\"model_max_length\": 9"));
+    EXPECT_TRUE(again.unit);
+    EXPECT_EQ(again.max_length, 9);
     EXPECT_EQ(again.config.architecture, model.config.architecture);
     EXPECT_EQ(again.config.shape, model.config.shape);
     EXPECT_EQ(weights_of(again), weights_of(model));
@@ -110,6 +116,16 @@ TEST_F(PretrainedTest, NamesOfOtherTimesAndOtherHeads) {
   EXPECT_EQ(weights_of(read_pretrained(root_)), expected);
 }
 
+TEST_F(PretrainedTest, TheNameOfDistilBertStandsBeforeTensors) {
+  use("distilbert");
+  const auto expected = weights_of(read_pretrained(root_));
+  rewrite([](std::string& name, StoredTensor&) {
+    name = "distilbert." + name;
+    return true;
+  });
+  EXPECT_EQ(weights_of(read_pretrained(root_)), expected);
+}
+
 TEST_F(PretrainedTest, WeightsOfSixteenBits) {
   const auto expected = weights_of(read_pretrained(root_));
   std::vector<std::vector<uint16_t>> kept;  // until it is written
@@ -129,21 +145,12 @@ TEST_F(PretrainedTest, WeightsOfSixteenBits) {
   }
 }
 
-// Zero, the smallest numbers, one and its neighbour, the largest, infinity.
+// Zero, the smallest numbers, one and its neighbour, the largest.
 TEST(CopyFloatsTest, HalvesOfAllKinds) {
-  const std::vector<uint16_t> halves = {0x0000, 0x8000, 0x0001, 0x03FF, 0x0400, 0x3C00,
-                                        0x3C01, 0xC000, 0x7BFF, 0x7C00, 0xFC00};
-  const std::vector<float> expected = {0,
-                                       -0.0F,
-                                       0x1p-24F,
-                                       1023 * 0x1p-24F,
-                                       0x1p-14F,
-                                       1,
-                                       1 + 0x1p-10F,
-                                       -2,
-                                       65504,
-                                       std::numeric_limits<float>::infinity(),
-                                       -std::numeric_limits<float>::infinity()};
+  const std::vector<uint16_t> halves = {0x0000, 0x8000, 0x0001, 0x03FF, 0x0400,
+                                        0x3C00, 0x3C01, 0xC000, 0x7BFF};
+  const std::vector<float> expected = {
+      0, -0.0F, 0x1p-24F, 1023 * 0x1p-24F, 0x1p-14F, 1, 1 + 0x1p-10F, -2, 65504};
   const TemporaryFolder folder;
   SafetensorsWriter writer;
   writer.add("x", {StoredType::kF16, {halves.size()}, std::as_bytes(std::span(halves))});
@@ -152,6 +159,32 @@ TEST(CopyFloatsTest, HalvesOfAllKinds) {
   Tensor values({std::ssize(halves)}, DType::kFloat32);
   copy_floats(file, "x", values);
   EXPECT_THAT(values.span<float>(), testing::ElementsAreArray(expected));
+}
+
+TEST(CopyFloatsTest, WhatIsNotFiniteIsRefused) {
+  const TemporaryFolder folder;
+  const auto complaint = [&](StoredType type, const auto& values) -> std::string {
+    SafetensorsWriter writer;
+    writer.add("x.weight", {type, {values.size()}, std::as_bytes(std::span(values))});
+    writer.write(folder / "weights");
+    Tensor to({std::ssize(values)}, DType::kFloat32);
+    try {
+      copy_floats(SafetensorsFile(folder / "weights"), "x.weight", to);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  using Halves = std::vector<uint16_t>;
+  using Floats = std::vector<float>;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kLargest = 3.4e38F;
+  EXPECT_EQ(complaint(StoredType::kF32, Floats{1, -kLargest}), "none");
+  EXPECT_THAT(complaint(StoredType::kF32, Floats{1, NAN}),
+              AllOf(HasSubstr("/weights: tensor x.weight holds nan"), HasSubstr("finite")));
+  EXPECT_THAT(complaint(StoredType::kF32, Floats{-kInfinity, 1}), HasSubstr("holds -inf"));
+  EXPECT_THAT(complaint(StoredType::kBf16, Halves{0x3F80, 0x7F80}), HasSubstr("holds inf"));
+  EXPECT_THAT(complaint(StoredType::kF16, Halves{0x3C00, 0xFC00}), HasSubstr("holds -inf"));
+  EXPECT_THAT(complaint(StoredType::kF16, Halves{0x7C01}), HasSubstr("nan"));
 }
 
 TEST_F(PretrainedTest, ConfigsThatAreNotKnownAreRefused) {
@@ -225,13 +258,45 @@ TEST_F(PretrainedTest, TextOptionsComeFromTheTokenisersConfig) {
   expect_refused(HasSubstr("tokenizer_config.json: is not JSON"));
 }
 
-TEST_F(PretrainedTest, PoolingIsThatOfSentenceTransformers) {
-  EXPECT_EQ(read_pretrained(root_).pooling, std::nullopt);
-  fs::create_directory(path("1_Pooling"));
-  write_file(path("1_Pooling/config.json"), R"({"pooling_mode_mean_tokens": true})");
-  EXPECT_EQ(read_pretrained(root_).pooling, Pooling::kMean);
-  write_file(path("1_Pooling/config.json"), R"({"pooling_mode_cls_token": true})");
-  EXPECT_EQ(read_pretrained(root_).pooling, Pooling::kFirst);
+// Positions are 16; transformers writes 10^30 where there is no limit.
+TEST_F(PretrainedTest, TextsAreAsLongAsTheFolderSays) {
+  EXPECT_EQ(read_pretrained(root_).max_length, 16);
+  const auto length = [&](const std::string& of_tokenizer, const std::string& of_sentences) {
+    write_file(path("tokenizer_config.json"), R"({"model_max_length": )" + of_tokenizer + "}");
+    write_file(path("sentence_bert_config.json"), R"({"max_seq_length": )" + of_sentences + "}");
+    return read_pretrained(root_).max_length;
+  };
+  EXPECT_EQ(length("12", "10"), 10);
+  EXPECT_EQ(length("9", "10"), 9);
+  EXPECT_EQ(length("512", "256"), 16);
+  EXPECT_EQ(length("1000000000000000019884624838656", "null"), 16);
+  EXPECT_EQ(length("-1", "\"10\""), 16);
+  EXPECT_EQ(length("2", "3"), 3);  // where there is no room for a word, nothing is said
+}
+
+// A tokeniser may well have other names than BERT's; they are kept in what is written again.
+TEST_F(PretrainedTest, PadAndMaskHaveTheNamesOfTheirTokeniser) {
+  Pretrained model = read_pretrained(root_);
+  std::string text = tokenizer_json(model.tokens);
+  for (const auto& [from, to] : {std::pair("[PAD]", "<pad>"), std::pair("[MASK]", "<mask>")}) {
+    for (size_t at = 0; (at = text.find(from)) != text.npos;) {
+      text.replace(at, std::string(from).size(), to);
+    }
+  }
+  write_file(path("tokenizer.json"), text);
+  write_file(path("special_tokens_map.json"),
+             R"({"pad_token": "<pad>", "mask_token": {"content": "<mask>", "lstrip": true}})");
+  model = read_pretrained(root_);
+  const std::string out = folder_ / "out";
+  const auto weights = views_of<ConstTensorView>(model.weights);
+  write_pretrained(out, model.config, weights, model.tokens, /*max_length=*/9, /*unit=*/false);
+  const auto json_of = [&](const std::string& name) {
+    return nlohmann::json::parse(text_of(out + "/" + name));
+  };
+  EXPECT_EQ(json_of("config.json")["pad_token_id"], 0);
+  EXPECT_EQ(json_of("tokenizer_config.json")["pad_token"], "<pad>");
+  EXPECT_EQ(json_of("tokenizer_config.json")["mask_token"], "<mask>");
+  EXPECT_EQ(read_pretrained(out).tokens.mask_token, "<mask>");
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "base/atomic_file.h"
-#include "base/hash.h"
 #include "model/model_folder.h"
+#include "tests/model/config_text.h"
 #include "tests/model/tiny_model.h"
 #include "tests/model/tiny_ranker.h"
 #include "tests/temporary_folder.h"
@@ -320,14 +320,6 @@ TEST_F(ModelTest, WhatIsNoModelIsRefusedWithASentence) {
   expect_refused(folder("m"), HasSubstr("config.json: is damaged, or not the config.json of"));
   replace_content(path, good);
   EXPECT_EQ(Model::load(folder("m"), context_).labels(), 40U);
-}
-
-// As the format has it: the hash of the text with the checksum's digits as zeros.
-std::string with_checksum(std::string text) {
-  const std::string field = "\"checksum\": \"";
-  const size_t digits = text.rfind(field) + field.size();
-  text.replace(digits, 16, 16, '0');
-  return text.replace(digits, 16, fmt::format("{:016x}", hash_bytes(text)));
 }
 
 TEST_F(ModelTest, NumbersThatAreNoneAreRefusedEvenWithTheRightChecksum) {

@@ -190,15 +190,18 @@ TEST(PredictorThreadsTest, APointIsScoredTheSameAloneAndInAnyBatchOnAnyThreads) 
   }
 }
 
+// By search, and where every label is scored: few points share one scan on all threads, many do
+// not.
 TEST(PredictorThreadsTest, AllPointsAreThoseOneByOne) {
-  for (const int threads : {1, 3}) {
+  for (const auto& [threads, C] : {std::pair(1, 6), {3, 6}, {1, 0}, {3, 0}}) {
     ThreadPool pool(threads);
     const Context context(pool);
-    const TinyModel model({});
+    const TinyModel model({.C = C});
     const PredictorWeights weights = model.views();
     const Predictor predictor(context, weights,
                               {.alpha = 3, .beam = 2, .shortlist = 9, .gamma = 1});
-    for (const size_t N : {0, 1, 200}) {
+    const size_t places = C == 0 ? 15 : 9;
+    for (const size_t N : {0, 1, 200, 300}) {
       const Csr points = random_points(N, 30, 2);
       const Csr all = predict_all(context, predictor, points, 15);
       ASSERT_EQ(all.rows(), N);
@@ -207,16 +210,16 @@ TEST(PredictorThreadsTest, AllPointsAreThoseOneByOne) {
         const Ranked ranked = predict(context, predictor, points, n, n + 1, 15);
         const CsrRow row = all.row(n);
         EXPECT_TRUE(std::is_sorted(row.columns.begin(), row.columns.end()));
-        ASSERT_EQ(row.size(), 9U);
-        for (size_t i = 0; i < 9; ++i) {
-          const auto* at = std::find(row.columns.begin().base(), row.columns.end().base(),
-                                     static_cast<uint32_t>(ranked.labels[i]));
-          ASSERT_NE(at, row.columns.end().base());
-          EXPECT_EQ(row.values[at - row.columns.data()], ranked.scores[i]);
+        ASSERT_EQ(row.size(), places);
+        for (size_t i = 0; i < places; ++i) {
+          const auto at = std::ranges::find(row.columns, static_cast<uint32_t>(ranked.labels[i]));
+          ASSERT_NE(at, row.columns.end());
+          EXPECT_EQ(row.values[static_cast<size_t>(at - row.columns.begin())], ranked.scores[i]);
         }
       }
     }
-    EXPECT_EQ(predict_all(context, predictor, random_points(3, 30, 2), 1000).row(1).size(), 9U);
+    EXPECT_EQ(predict_all(context, predictor, random_points(3, 30, 2), 1000).row(1).size(),
+              C == 0 ? 40U : 9U);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "model/explain.h"
 #include "model/model.h"
 #include "tests/encoder/own_transformer.h"
+#include "tests/model/config_text.h"
 #include "tests/model/tiny_model.h"
 #include "tests/temporary_folder.h"
 #include "text/tfidf_fitter.h"
@@ -162,6 +163,10 @@ TEST_F(TransformerModelTest, WhatDoesNotFitIsRefused) {
   std::ifstream file(folder("m/config.json"));
   const std::string config((std::istreambuf_iterator<char>(file)), {});
   EXPECT_THAT(config, HasSubstr("\"version\": 4"));
+  fs::create_directory(folder("both"));
+  std::ofstream(folder("both/config.json"))
+      << with_checksum("{\"encoder\": {}, " + config.substr(config.find('{') + 1));
+  expect_refused("both", HasSubstr("has both an encoder and a transformer"));
   // Words of another tokeniser, in a model that was written so.
   tokens_.words.tokens.add("more");
   tokens_.words.in_model.push_back(true);

@@ -17,9 +17,13 @@ WordPieceConfig every_field() {
                                              .lowercase = false});
   config.tokens.add("<lone \"word\">");
   config.in_model.push_back(false);
-  config.added.push_back(
-      {{.content = "<lone \"word\">", .id = 8, .single_word = true, .lstrip = true, .rstrip = true},
-       true});
+  config.added.push_back({.token = {.content = "<lone \"word\">",
+                                    .id = 8,
+                                    .single_word = true,
+                                    .lstrip = true,
+                                    .rstrip = true},
+                          .normalized = true,
+                          .special = false});
   config.unk_token = "[UNK]";
   config.max_input_chars_per_word = 7;
   return config;
@@ -44,6 +48,7 @@ void expect_same(const WordPieceConfig& actual, const WordPieceConfig& expected)
     EXPECT_EQ(std::tie(own.content, own.id, own.single_word, own.lstrip, own.rstrip),
               std::tie(other.content, other.id, other.single_word, other.lstrip, other.rstrip));
     EXPECT_EQ(actual.added[i].normalized, expected.added[i].normalized);
+    EXPECT_EQ(actual.added[i].special, expected.added[i].special);
   }
 }
 

@@ -70,6 +70,18 @@ TEST(WordPiece, CutsToTheMaximumLengthWithSpecialTokens) {
   EXPECT_THROW(wordpiece.encode_all(texts, 1, pool), InputError);
 }
 
+TEST(WordPiece, TellsWhichShareOfTokensIsUnknown) {
+  const WordPieceConfig config = read_wordpiece(kCases + "/wordpiece_vocab.txt");
+  ThreadPool pool(1);
+  TextRows texts;
+  texts.add("the школа");
+  texts.add("a the");
+  const TokenRows rows = WordPiece(config, "words").encode_all(texts, 0, pool);
+  EXPECT_EQ(rows.ids.size(), 8u);  // [CLS] and [SEP] are of both
+  EXPECT_EQ(unknown_share(config, rows), 1.0 / 8);
+  EXPECT_EQ(unknown_share(config, {}), 0);
+}
+
 // A limit must give the start of what no limit gives, also where the text is read in blocks.
 TEST(WordPiece, ALimitGivesAPrefixAndThreadsDoNotMatter) {
   const WordPiece wordpiece = small();

@@ -61,11 +61,21 @@ TEST_F(NeighboursStageTest, AWorseGraphIsSearchedMoreWidely) {
   EXPECT_GT(learned->ef, learn({})->ef);
 }
 
+// A search keeps as many labels as are wanted all the same.
 TEST_F(NeighboursStageTest, AGivenWidthStands) {
   Settings settings;
+  settings.neighbours = 3;
+  settings.ef_construction = 3;
+  settings.ef = 100;
+  EXPECT_EQ(learn(settings)->ef, 100);
+  const double recall = said("recall");
+  EXPECT_LT(recall, 0.9);
   settings.ef = 7;
   EXPECT_EQ(learn(settings)->ef, 7);
-  EXPECT_LT(said("recall").get<double>(), 0.5);  // 7 of 100
+  EXPECT_EQ(said("recall"), recall);
+  settings.ef = 500;
+  EXPECT_EQ(learn(settings)->ef, 500);
+  EXPECT_GT(said("recall"), recall);
 }
 
 TEST_F(NeighboursStageTest, WithoutHeldOutPointsThoseOfTrainingAreSearchedFor) {

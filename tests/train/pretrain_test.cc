@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -10,6 +11,8 @@
 #include "tests/temporary_folder.h"
 #include "train/encoder_start.h"
 #include "train/masked_words.h"
+#include "train/stages.h"
+#include "train/training_points.h"
 
 namespace elias {
 namespace {
@@ -29,18 +32,26 @@ Pretrained tiny() {
                           vocabulary(), 1);
 }
 
-TokenRows paired_texts(size_t count, ThreadPool& pool) {
+TokenRows tokens_of(const TextRows& texts, ThreadPool& pool) {
+  return WordPiece(vocabulary(), "words").encode_all(texts, 12, pool);
+}
+
+// Of two pairs each, or of one to five.
+enum class Lengths : uint8_t { kSame, kAll };
+
+TokenRows paired_texts(size_t count, ThreadPool& pool, Lengths lengths = Lengths::kSame) {
   TextRows texts;
   RandomSequence random(1, 0);
   for (size_t i = 0; i < count; ++i) {
     std::string text;
-    for (int j = 0; j < 2; ++j) {
+    const uint64_t pairs = lengths == Lengths::kSame ? 2 : 1 + random.below(5);
+    for (uint64_t j = 0; j < pairs; ++j) {
       const auto& pair = kPairs[random.below(std::size(kPairs))];
       text += std::string(pair[0]) + " " + pair[1] + " ";
     }
     texts.add(text);
   }
-  return WordPiece(vocabulary(), "words").encode_all(texts, 12, pool);
+  return tokens_of(texts, pool);
 }
 
 PretrainSettings small_settings() {
@@ -58,12 +69,17 @@ struct OwnRun {
   std::vector<nlohmann::ordered_json> epochs;
   std::vector<float> kept;
   int64_t steps = 0;
+  std::vector<int64_t> done;  // texts of the epoch, after each step
 
   Outcome go(const Context& context, const PretrainSettings& settings, const Pretrained& start,
              const TokenRows& texts, int64_t stop_after = -1, const std::string& checkpoint = "") {
     const PretrainHooks hooks{
         .stop = [&] { return steps == stop_after; },
-        .progress = [&](const TrainingProgress&) { ++steps; },
+        .progress =
+            [&](const TrainingProgress& progress) {
+              ++steps;
+              done.push_back(progress.point);
+            },
         .log = [&](const std::string&,
                    const nlohmann::ordered_json& fields) { epochs.push_back(fields); },
         .checkpoint_due = [] { return false; },
@@ -101,7 +117,7 @@ TEST(Pretrain, EndsInTheSameBitsHoweverOftenItWasStopped) {
   const TemporaryFolder folder;
   const std::string checkpoint = folder / "checkpoint";
   ThreadPool pool(2), other(3);
-  const TokenRows texts = paired_texts(100, pool);
+  const TokenRows texts = paired_texts(100, pool, Lengths::kAll);
   PretrainSettings settings = small_settings();
   settings.epochs = 3;
   const Pretrained start = tiny();
@@ -119,6 +135,142 @@ TEST(Pretrain, EndsInTheSameBitsHoweverOftenItWasStopped) {
   settings.seed = 4;
   OwnRun refused;
   EXPECT_THROW(refused.go(Context(pool), settings, start, texts, -1, checkpoint), InputError);
+}
+
+// [CLS] and [SEP] alone, in the place of the texts that are held out.
+TEST(Pretrain, WithoutAWordToMeasureByTheLastWeightsAreKept) {
+  ThreadPool pool(2);
+  PretrainSettings settings = small_settings();
+  settings.epochs = 3;
+  settings.held_out = 5;
+  TextRows texts;
+  const auto out = held_out_points(60, 5, settings.seed);
+  for (size_t i = 0; i < 60; ++i) {
+    texts.add(std::ranges::binary_search(out, i) ? "" : "red apple blue sky");
+  }
+  OwnRun run;
+  run.go(Context(pool), settings, tiny(), tokens_of(texts, pool));
+  ASSERT_EQ(run.epochs.size(), 3);
+  for (const auto& epoch : run.epochs) {
+    EXPECT_TRUE(epoch.value("kept", false));
+    EXPECT_FALSE(epoch.contains("held_out_loss"));
+  }
+}
+
+// So few masks that by chance there would be none.
+TEST(Pretrain, EveryHeldOutTextHasAWordToTell) {
+  ThreadPool pool(2);
+  PretrainSettings settings = small_settings();
+  settings.epochs = 2;
+  settings.masked = 1e-6F;
+  OwnRun run;
+  run.go(Context(pool), settings, tiny(), paired_texts(80, pool));
+  ASSERT_EQ(run.epochs.size(), 2);
+  for (const auto& epoch : run.epochs) {
+    EXPECT_GT(epoch.value("held_out_loss", 0.0), 0.8 * std::log(10.0));
+  }
+}
+
+TEST(Pretrain, TextsWithoutAWordAreLeftOut) {
+  ThreadPool pool(1);
+  const WordMasker masker(vocabulary(), 0.15F, "words");
+  TextRows texts;
+  for (const char* text : {"", "red apple", "zzz", "sky"}) texts.add(text);
+  const TokenRows kept = texts_with_words(tokens_of(texts, pool), masker, "texts.txt");
+  ASSERT_EQ(kept.rows(), 2);
+  EXPECT_EQ(kept.row(0).size(), 4);
+  EXPECT_EQ(kept.row(1).size(), 3);
+
+  TextRows none;
+  for (const char* text : {"", "zzz"}) none.add(text);
+  EXPECT_THAT([&] { texts_with_words(tokens_of(none, pool), masker, "texts.txt"); },
+              testing::ThrowsMessage<InputError>(
+                  testing::AllOf(testing::HasSubstr("texts.txt: no text has a word to mask"),
+                                 testing::HasSubstr("give other texts"))));
+}
+
+TEST(Pretrain, ABatchIsOfSoManyTokensOrOfOneText) {
+  TokenRows texts;  // of 3, 5, 2 and 9 tokens
+  for (const size_t length : {3, 5, 2, 9}) {
+    texts.ids.insert(texts.ids.end(), length, 7);
+    texts.offsets.push_back(texts.ids.size());
+  }
+  const std::vector<uint32_t> order = {1, 0, 2, 3};
+  EXPECT_EQ(batch_size(texts, order, 7), 1);
+  EXPECT_EQ(batch_size(texts, order, 8), 2);
+  EXPECT_EQ(batch_size(texts, order, 9), 2);
+  EXPECT_EQ(batch_size(texts, order, 10), 3);
+  EXPECT_EQ(batch_size(texts, order, 1000), 4);
+  EXPECT_EQ(batch_size(texts, order, 1), 1);
+  EXPECT_EQ(batch_size(texts, {}, 1), 0);
+}
+
+TEST(Pretrain, AtMostHalfOfTheTextsAreHeldOut) {
+  ThreadPool pool(1);
+  const TokenRows texts = paired_texts(100, pool);
+  PretrainSettings settings = small_settings();
+  settings.held_out = 50;
+  resolve(settings, texts, /*is_new=*/true);
+  EXPECT_EQ(settings.held_out, 50);
+  settings.held_out = 51;
+  EXPECT_THAT([&] { resolve(settings, texts, /*is_new=*/true); },
+              testing::ThrowsMessage<InputError>(
+                  "--held-out 51: of 100 texts at most 50 may be held out: lower it"));
+}
+
+TEST(Pretrain, NoStepHasMoreTokensThanItMay) {
+  ThreadPool pool(2);
+  PretrainSettings settings = small_settings();
+  settings.epochs = 2;
+  settings.held_out = 0;
+  settings.batch_tokens = 50;
+  const TokenRows texts = paired_texts(100, pool, Lengths::kAll);
+  OwnRun run;
+  run.go(Context(pool), settings, tiny(), texts);
+  int64_t epoch = -1, before = 100;
+  for (const int64_t done : run.done) {
+    if (before == 100) {
+      ++epoch;
+      before = 0;
+    }
+    const auto order = epoch_order(100, settings.seed, 0, epoch);
+    size_t tokens = 0;
+    for (int64_t i = before; i < done; ++i)
+      tokens += texts.row(order[static_cast<size_t>(i)]).size();
+    EXPECT_GT(done, before);
+    EXPECT_LE(tokens, 50);
+    before = done;
+  }
+  EXPECT_EQ(epoch, 1);
+  EXPECT_EQ(before, 100);
+  EXPECT_LT(run.steps, 2 * 100 / 4);  // 12 tokens are the longest
+}
+
+TEST(MaskedWords, OneOfEachTextIsMaskedWhereItMustBe) {
+  ThreadPool pool(1);
+  TextRows texts;
+  for (const char* text : {"red", "", "blue sky red apple", "zzz", "white snow"}) texts.add(text);
+  const TokenRows rows = tokens_of(texts, pool);
+  const std::vector<uint32_t> all = {0, 1, 2, 3, 4};
+  const auto masks_of = [&](float share, FewestMasked fewest, uint64_t stream) {
+    const MaskedWords masked =
+        WordMasker(vocabulary(), share, "words").mask(rows, all, 1, stream, fewest);
+    std::vector<int> counts(all.size());
+    for (const int32_t place : masked.places) {
+      const auto after = std::ranges::upper_bound(rows.offsets, static_cast<uint64_t>(place));
+      ++counts[static_cast<size_t>(after - rows.offsets.begin()) - 1];
+    }
+    return counts;
+  };
+  for (uint64_t stream = 0; stream < 50; ++stream) {
+    EXPECT_EQ(masks_of(1e-6F, FewestMasked::kOneOfEachText, stream),
+              (std::vector<int>{1, 0, 1, 0, 1}));
+    EXPECT_EQ(masks_of(1e-6F, FewestMasked::kNone, stream), std::vector<int>(5));
+    // Where chance is enough it decides alone.
+    const auto by_chance = masks_of(0.5F, FewestMasked::kNone, stream);
+    const auto at_least = masks_of(0.5F, FewestMasked::kOneOfEachText, stream);
+    for (const size_t text : {0, 2, 4}) EXPECT_EQ(at_least[text], std::max(1, by_chance[text]));
+  }
 }
 
 TEST(MaskedWords, AShareIsChosenAndMostOfItMasked) {
@@ -155,16 +307,23 @@ TEST(MaskedWords, AShareIsChosenAndMostOfItMasked) {
 TEST(MaskedWords, AVocabularyWithoutMaskIsRefused) {
   const WordPieceConfig tokens = parse_vocabulary("[UNK]\n[CLS]\n[SEP]\na\n", "words", {});
   EXPECT_THAT([&] { WordMasker(tokens, 0.15F, "words"); },
-              testing::ThrowsMessage<InputError>(testing::HasSubstr("has no [MASK]")));
+              testing::ThrowsMessage<InputError>(testing::HasSubstr("has no '[MASK]'")));
+}
+
+TEST(Encoders, AFolderHasOneName) {
+  EXPECT_EQ(encoder_name("models/small//"), "models/small");
+  EXPECT_EQ(encoder_name("/"), "/");
+  EXPECT_EQ(encoder_name(""), "");
 }
 
 TEST(NewTransformer, SizesAreReadAndCheckedByName) {
   const NewTransformer sizes =
-      parse_new_transformer("new:layers=2,width=64,heads=8,vocabulary=500,words=t.json", "--x");
+      parse_new_transformer("new:layers=2,width=64,heads=8,vocabulary=500", "--x");
   EXPECT_EQ(sizes.layers, 2);
   EXPECT_EQ(sizes.inner, 256);
   EXPECT_EQ(sizes.vocabulary, 500);
-  EXPECT_EQ(sizes.words, "t.json");
+  EXPECT_EQ(sizes.words, "");
+  EXPECT_EQ(parse_new_transformer("new:words=t.json", "--x").words, "t.json");
   EXPECT_EQ(parse_new_transformer("new:", "--x").width, 256);
   const auto refusal = [](const std::string& encoder) {
     return [encoder] { parse_new_transformer(encoder, "--x"); };
@@ -176,6 +335,11 @@ TEST(NewTransformer, SizesAreReadAndCheckedByName) {
   EXPECT_THAT(refusal("new:layers=two"),
               ThrowsMessage<InputError>(HasSubstr("--x: layers cannot be 'two'")));
   EXPECT_THAT(refusal("new:layers=0"), ThrowsMessage<InputError>(HasSubstr("from 1 to")));
+  EXPECT_THAT(refusal("new:layers=2,layers=3"),
+              ThrowsMessage<InputError>("--x: 'layers' is given twice: leave one out"));
+  EXPECT_THAT(refusal("new:words="), ThrowsMessage<InputError>(HasSubstr("words is empty")));
+  EXPECT_THAT(refusal("new:words=t.json,vocabulary=500"),
+              ThrowsMessage<InputError>(HasSubstr("leave one out")));
   EXPECT_THAT([] { make_transformer({.width = 10, .heads = 4, .inner = 8}, vocabulary(), 1); },
               ThrowsMessage<InputError>(HasSubstr("the width 10 is not a multiple")));
 }

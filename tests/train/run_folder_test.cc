@@ -59,6 +59,47 @@ void keep(RunFolder& run, const std::string& what, bool labels = false) {
   });
 }
 
+/// What elias pretrain keeps.
+void keep_encoder(RunFolder& run, const std::string& what) {
+  run.replace_best([&](const std::string& folder) {
+    fs::create_directories(folder + "/1_Pooling");
+    for (const char* name : {"model.safetensors", "tokenizer.json", "modules.json",
+                             "1_Pooling/config.json", "config.json"}) {
+      write_file(folder + "/" + name, what);
+    }
+  });
+}
+
+/// All files below the folder, but those of the run.
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string name = fs::relative(entry.path(), folder).string();
+    if (!name.starts_with("run")) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+void finish_model(const std::string& folder, bool overwrite) {
+  RunFolder run(folder, overwrite);
+  run.begin(kIdentity);
+  keep(run, "model", /*labels=*/true);
+  run.finish();
+}
+
+void finish_encoder(const std::string& folder, bool overwrite) {
+  RunFolder run(folder, overwrite, pretrained_encoder());
+  run.begin(kIdentity);
+  keep_encoder(run, "encoder");
+  run.finish();
+}
+
+const std::vector<std::string> kModelFiles = {"config.json", "encoder.safetensors", "labels.txt"};
+const std::vector<std::string> kEncoderFiles = {"1_Pooling",    "1_Pooling/config.json",
+                                                "config.json",  "model.safetensors",
+                                                "modules.json", "tokenizer.json"};
+
 void expect_finished_model(const std::string& folder, const std::string& what) {
   EXPECT_EQ(text_of(folder + "/config.json"), what);
   EXPECT_EQ(text_of(folder + "/encoder.safetensors"), what);
@@ -166,6 +207,9 @@ TEST(RunFolder, ADifferenceIsNamed) {
   EXPECT_THAT(refusal([&] { RunFolder(folder / "m", false).begin(other); }),
               AllOf(HasSubstr("other settings: batch is 16 there and 32 here"),
                     HasSubstr("another --out"), HasSubstr("--overwrite")));
+  other["data"]["start"] = "ab";
+  EXPECT_THAT(refusal([&] { RunFolder(folder / "m", false).begin(other); }),
+              HasSubstr("other data: the transformer that training starts with is not the same"));
   other["data"]["hash"] = "cd";
   EXPECT_THAT(refusal([&] { RunFolder(folder / "m", false).begin(other); }),
               HasSubstr("other data: texts, features or labels are not the same"));
@@ -222,6 +266,77 @@ TEST(RunFolder, OverwriteGoesOnWithTheSameRunUntilItIsFinished) {
   EXPECT_EQ(begin_and_save(kIdentity, 5), State::kNew);
 }
 
+TEST(RunFolder, ARunForAnotherProductIsNamed) {
+  TemporaryFolder folder;
+  finish_model(folder / "model", false);
+  finish_encoder(folder / "encoder", false);
+  EXPECT_THAT(refusal([&] { RunFolder(folder / "encoder", false); }),
+              AllOf(HasSubstr("encoder: holds the encoder of elias pretrain, or a run for one"),
+                    HasSubstr("another --out"), HasSubstr("--overwrite")));
+  EXPECT_THAT(refusal([&] { RunFolder(folder / "model", false, pretrained_encoder()); }),
+              HasSubstr("model: holds the model of elias fit, or a run for one"));
+  EXPECT_EQ(RunFolder(folder / "encoder", false, pretrained_encoder()).begin(kIdentity),
+            State::kFinished);
+}
+
+TEST(RunFolder, OneProductTakesThePlaceOfTheOther) {
+  TemporaryFolder folder;
+  finish_encoder(folder / "m", false);
+  EXPECT_EQ(files_in(folder / "m"), kEncoderFiles);
+  finish_model(folder / "m", true);
+  EXPECT_EQ(files_in(folder / "m"), kModelFiles);
+  finish_encoder(folder / "m", true);
+  EXPECT_EQ(files_in(folder / "m"), kEncoderFiles);
+  // What is not of either stays.
+  write_file(folder / "m/1_Pooling/notes.txt", "mine");
+  finish_model(folder / "m", true);
+  EXPECT_EQ(text_of(folder / "m/1_Pooling/notes.txt"), "mine");
+  EXPECT_FALSE(fs::exists(folder / "m/1_Pooling/config.json"));
+}
+
+// The run that takes the place is stopped, and goes on without --overwrite.
+TEST(RunFolder, TheOtherProductGoesAlsoAfterAKill) {
+  TemporaryFolder folder;
+  finish_encoder(folder / "m", false);
+  {
+    RunFolder run(folder / "m", true);
+    EXPECT_EQ(run.begin(kIdentity), State::kNew);
+    save_number(run, 1);
+    EXPECT_EQ(files_in(folder / "m"), kEncoderFiles);
+  }
+  finish_model(folder / "m", false);
+  EXPECT_EQ(files_in(folder / "m"), kModelFiles);
+}
+
+// Of files with the names of an encoder's, in the folder of a run that never took the place of one.
+TEST(RunFolder, FilesThatOnlyLookLikeTheOtherProductStay) {
+  TemporaryFolder folder;
+  {
+    RunFolder run(folder / "m", false);
+    run.begin(kIdentity);
+    write_file(folder / "m/modules.json", "mine");
+    keep(run, "model");
+    run.finish();
+  }
+  EXPECT_EQ(text_of(folder / "m/modules.json"), "mine");
+}
+
+TEST(RunFolder, DescriptionsFromBeforeThereWereTwoProductsAreRead) {
+  TemporaryFolder folder;
+  finish_model(folder / "model", false);
+  finish_encoder(folder / "encoder", false);
+  for (const char* name : {"model", "encoder"}) {
+    const std::string path = folder / (std::string(name) + "/run/settings.json");
+    auto description = ordered_json::parse(text_of(path));
+    description.erase("product");
+    description.erase("replaces");
+    write_file(path, description.dump());
+  }
+  EXPECT_EQ(RunFolder(folder / "model", false).begin(kIdentity), State::kFinished);
+  EXPECT_EQ(RunFolder(folder / "encoder", false, pretrained_encoder()).begin(kIdentity),
+            State::kFinished);
+}
+
 TEST(RunFolder, WhatIsNotOursIsNotTouched) {
   TemporaryFolder folder;
   write_file(folder / "file", "x");
@@ -260,7 +375,9 @@ TEST(RunFolder, ADamagedDescriptionIsRefused) {
   TemporaryFolder folder;
   { RunFolder(folder / "m", false).begin(kIdentity); }
   for (const char* text : {"", "{", "[]", R"({"format": 2})", R"({"format": 1, "status": "x"})",
-                           R"({"format": 1, "status": "running", "data": {}})"}) {
+                           R"({"format": 1, "status": "running", "data": {}})",
+                           R"({"format": 1, "product": "x", "status": "running"})",
+                           R"({"format": 1, "product": 3, "status": "running"})"}) {
     write_file(folder / "m/run/settings.json", text);
     EXPECT_THAT(refusal([&] { RunFolder(folder / "m", false).begin(kIdentity); }),
                 HasSubstr("--overwrite starts the run anew"))

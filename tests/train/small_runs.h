@@ -33,9 +33,9 @@ inline TrainingData synth_data(const SynthWorld& world, uint64_t points, uint64_
           .held_out_labels = test.labels};
 }
 
-/// Gives the data tokens of the same texts, and a tiny transformer with vectors of `width` to start
-/// with.
-inline void add_transformer(const SynthWorld& world, int64_t width, ThreadPool& pool,
+/// Gives the data tokens of the same texts, and a tiny transformer to start with: its width and its
+/// pooling are those of the settings.
+inline void add_transformer(const SynthWorld& world, const Settings& settings, ThreadPool& pool,
                             TrainingData& data) {
   const PointBatch train = world.points(0, 0, data.labels.rows(), pool);
   const PointBatch test = world.points(1, 0, data.held_out_labels.rows(), pool);
@@ -44,7 +44,10 @@ inline void add_transformer(const SynthWorld& world, int64_t width, ThreadPool& 
   WordPieceLearner learner(options, pool);
   learner.add(train.texts);
   Pretrained start = make_transformer(
-      {.layers = 2, .width = width, .heads = 2, .inner = 24, .positions = 16}, learner.finish(), 1);
+      {.layers = 2, .width = settings.width, .heads = 2, .inner = 24, .positions = 16},
+      learner.finish(), 1);
+  if (settings.pooling == PoolingChoice::kMean) start.config.shape.pooling = Pooling::kMean;
+  start.weights.shape = start.config.shape;
   const WordPiece wordpiece(start.tokens, "words");
   data.tokens = wordpiece.encode_all(train.texts, 16, pool);
   data.held_out_tokens = wordpiece.encode_all(test.texts, 16, pool);

@@ -29,7 +29,7 @@ struct NetworkWeights {
   std::vector<double> cluster_weights, cluster_bias;  // [C, D], [C]; empty: one-vs-all
   std::vector<double> edges;                          // [E]; empty: a partition
   std::vector<double> label_weights, label_bias;      // [L, D], [L]
-  std::vector<double> label_length;                   // [1]; empty unless labels are embeddings
+  std::vector<double> label_log_length;               // [1]; empty unless labels are embeddings
   // 1 / the length of each column of the table, by which the encoder's gain [1] is then multiplied;
   // given, as a step takes it. [D], or empty: there is no weight normalisation.
   std::vector<double> column_scales = {};
@@ -167,7 +167,7 @@ class Step {
     const auto score = [&](size_t i, size_t label) {
       double sum = 0;
       for (size_t d = 0; d < width_; ++d) sum += phi_[i * width_ + d] * v[label * width_ + d];
-      return weights_.label_length[0] * sum;
+      return std::exp(weights_.label_log_length[0]) * sum;
     };
     const auto points = static_cast<double>(points_);
     if (settings_.loss == EmbeddingLoss::kOva) {

@@ -156,7 +156,7 @@ class World {
         .edges = {},
         .label_weights = values_of<double>(std::as_const(network_.label_weights()).weights()),
         .label_bias = values_of<double>(std::as_const(network_.label_bias()).weights()),
-        .label_length = {}};
+        .label_log_length = {}};
     for (const auto& layer : encoder.layers) {
       weights.encoder.layers.push_back(
           {values_of<double>(layer.weights), values_of<double>(layer.bias),
@@ -164,7 +164,7 @@ class World {
     }
     if (settings_.normalisation == Normalisation::kWeight) normalise(weights);
     if (settings_.method == Method::kGlas) {
-      weights.label_length = {double{network.embeddings().length}};
+      weights.label_log_length = {std::log(double{network.embeddings().length})};
     }
     if (network_.has_index()) {
       weights.cluster_weights =
@@ -318,7 +318,9 @@ inline std::vector<std::pair<std::string, std::vector<double>*>> groups_of(
       {"shift", &weights.encoder.shift},
       {"label_weights", &weights.label_weights},
       {"label_bias", &weights.label_bias}};
-  if (!weights.label_length.empty()) groups.emplace_back("label_length", &weights.label_length);
+  if (!weights.label_log_length.empty()) {
+    groups.emplace_back("label_log_length", &weights.label_log_length);
+  }
   for (size_t i = 0; i < weights.encoder.layers.size(); ++i) {
     auto& layer = weights.encoder.layers[i];
     const std::string name = "layers." + std::to_string(i);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -162,6 +163,13 @@ void copy_floats(const SafetensorsFile& file, const std::string& name, TensorVie
   } else {
     convert<uint16_t>(tensor, values, half_to_float);
   }
+  const auto wrong =
+      std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+  if (wrong == values.end()) return;
+  throw InputError(
+      "{}: tensor {} holds {}, but weights must be finite: copy the file again, or give one from "
+      "before its training went wrong",
+      file.name(), name, *wrong);
 }
 
 }  // namespace elias

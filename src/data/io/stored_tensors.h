@@ -26,7 +26,8 @@ ConstTensorView view_of(const SafetensorsFile& file, const std::string& name, DT
 /// BF16.
 void require_floats(const SafetensorsFile& file, const std::string& name, const Shape& shape);
 
-/// Copies the tensor `name` to float32 memory of its shape. The same errors.
+/// Copies the tensor `name` to float32 memory of its shape. The same errors, and one if a value is
+/// infinite or no number.
 void copy_floats(const SafetensorsFile& file, const std::string& name, TensorView to);
 
 }  // namespace elias

@@ -1,0 +1,31 @@
+// What sentence-transformers make of a transformer's hidden states, as files of their own beside it
+// say: pooling (1_Pooling), scaling to unit length (2_Normalize), and how long texts are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "encoder/transformer_weights.h"
+
+namespace elias {
+
+struct SentenceModules {
+  std::optional<Pooling> pooling;
+  bool unit = false;                  // vectors are scaled to unit length
+  std::optional<int64_t> max_length;  // tokens of a text
+};
+
+/// Throws InputError if hidden states are pooled as is not known here. Other modules, such as dense
+/// layers behind the pooling, are passed over.
+SentenceModules read_sentence_modules(const std::string& folder);
+
+/// The files that write_sentence_modules() may write.
+const std::vector<std::string>& sentence_files();
+
+/// Writes into `folder`, which is there. `modules` says pooling and max_length.
+void write_sentence_modules(const std::string& folder, const SentenceModules& modules,
+                            int64_t width);
+
+}  // namespace elias

@@ -1,5 +1,6 @@
 // elias embed: the vectors of points, by the encoder of a model or a transformer in a folder.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -86,6 +87,10 @@ class TransformerEmbedder : public Embedder {
     if (options.max_length > shape.positions) {
       throw InputError("--max-length {}: the model has positions for {} tokens alone: lower it",
                        options.max_length, shape.positions);
+    }
+    if (!pretrained_.left_out.empty()) {
+      fmt::print(stderr, "elias: {}: left out of it: {}: vectors are those without\n",
+                 options.from.model, fmt::join(pretrained_.left_out, ", "));
     }
     length_ =
         static_cast<size_t>(options.max_length == 0 ? pretrained_.max_length : options.max_length);

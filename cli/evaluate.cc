@@ -27,13 +27,13 @@ constexpr uint32_t kDeepest = 1'000'000;
 
 constexpr const char* kExamples = R"(Examples:
   Compare two systems on the same test points, names taken from a label file:
-    elias evaluate --truth test.tsv --train train.tsv --labels labels.txt
+    elias evaluate --truth test.tsv --train train.tsv --labels labels.txt \
                    --predictions ours.tsv theirs.npz
 
   Head and tail of one system, as in the literature on Amazon data, figures of every
   label into a file:
-    elias evaluate --truth Y.tst.npz --train Y.trn.npz --propensity amazon
-                   --filter filter_labels_test.txt --predictions scores.npz
+    elias evaluate --truth Y.tst.npz --train Y.trn.npz --propensity amazon \
+                   --filter filter_labels_test.txt --predictions scores.npz \
                    --deciles --per-label labels.tsv
 
   A model on test points, which it predicts first; it knows its training counts:

@@ -20,9 +20,11 @@
 #include "cli/number_range.h"
 #include "cli/prediction_writer.h"
 #include "cli/stop_signals.h"
+#include "cli/terminal_text.h"
 #include "cli/verbs.h"
 #include "model/model.h"
 #include "train/encoder_start.h"
+#include "train/fingerprint.h"
 #include "train/fit_model.h"
 #include "train/run_folder.h"
 #include "train/training_points.h"
@@ -157,7 +159,7 @@ bool fit_into_tsv(const LabelSpace& labels) {
 
 void print_next_command(const std::string& folder, const TrainingPoints& points) {
   say(fmt::format("{} is a model. To predict:\n  elias predict --model {} --input {}{}\n", folder,
-                  folder, points.tfidf ? "texts.txt" : "X.tst.npz",
+                  shell_word(folder), points.tfidf ? "texts.txt" : "X.tst.npz",
                   fit_into_tsv(points.labels) ? "" : " --format jsonl"));
 }
 
@@ -194,7 +196,8 @@ void run_fit(const Options& options, const Global& global) {
 
   const auto state = folder.begin({{"data", points.fingerprint},
                                    {"settings", to_json(settings)},
-                                   {"output", {{"store", options.store}}}});
+                                   {"output", {{"store", options.store}}},
+                                   {"weights", start_identity(points.data.transformer.get())}});
   if (state == RunFolder::State::kFinished) {
     say(fmt::format("{}: the run is finished already: nothing to do\n", folder.path()));
     return print_next_command(folder.path(), points);
@@ -241,7 +244,8 @@ void add_settings(CLI::App& verb, Options& options) {
       ->type_name("NAME");
   verb.add_option("--encoder", options.encoder,
                   "A transformer in the place of a bag of words: a folder as Hugging Face writes "
-                  "it, or new:layers=4,width=256,heads=4")
+                  "it, or new:layers=4,width=256,heads=4, which are the sizes if none are given; "
+                  "others are inner, positions, vocabulary and words")
       ->type_name("FOLDER|new:SIZES");
   verb.add_option("--index", options.index,
                   "Of ova and glas: exact scores all labels, hnsw those that a graph of neighbours "

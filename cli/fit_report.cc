@@ -14,12 +14,6 @@
 namespace elias::cli {
 namespace {
 
-std::string bytes_text(uint64_t bytes) {
-  const double mebibytes = static_cast<double>(bytes) / (1 << 20);
-  return mebibytes < 1000 ? fmt::format("{:.0f} MiB", std::max(1.0, mebibytes))
-                          : fmt::format("{:.1f} GiB", mebibytes / 1024);
-}
-
 std::string time_text(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
   const auto minutes = std::llround(seconds / 60);

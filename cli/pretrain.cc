@@ -11,12 +11,14 @@
 #include "base/atomic_file.h"
 #include "base/errors.h"
 #include "base/json_log.h"
+#include "base/machine_memory.h"
 #include "base/readable.h"
 #include "base/stopwatch.h"
 #include "cli/data_options.h"
 #include "cli/fit_report.h"
 #include "cli/number_range.h"
 #include "cli/stop_signals.h"
+#include "cli/terminal_text.h"
 #include "cli/verbs.h"
 #include "data/point_reader.h"
 #include "train/encoder_start.h"
@@ -93,13 +95,17 @@ std::string summary(const Options& options, const Lesson& lesson,
       size(settings.epochs, "epoch"), size(settings.batch_tokens, "token"), settings.rate);
 }
 
-/// What makes the texts and the start of two runs the same.
-ordered_json data_of(const Lesson& lesson) {
-  uint64_t hash = mixed(0, std::span<const uint32_t>(lesson.tokens.ids));
-  hash = mixed(hash, std::span<const uint64_t>(lesson.tokens.offsets));
-  return {{"texts", lesson.tokens.rows()},
-          {"hash", fingerprint_text(hash)},
-          {"start", fingerprint_of(lesson.start)}};
+std::string memory_line(const PretrainSettings& settings, const Lesson& lesson) {
+  const uint64_t bytes = pretraining_memory(settings, lesson.start.config.shape, lesson.tokens);
+  const uint64_t total = machine_memory().total;
+  if (total > 0 && bytes > total) {
+    throw InputError(
+        "the run would take about {} of memory, the machine has {}: lower --batch-tokens, or take "
+        "a "
+        "smaller transformer",
+        bytes_text(bytes), bytes_text(total));
+  }
+  return fmt::format("memory: about {}\n", bytes_text(bytes));
 }
 
 Outcome pretrain_in(RunFolder& folder, const Options& options, const PretrainSettings& settings,
@@ -163,14 +169,18 @@ void run(Options options, const Global& global) {
   PretrainSettings settings = options.settings;
   resolve(settings, tokens, is_new_transformer(options.encoder));
   say(summary(options, lesson, settings));
+  say(memory_line(settings, lesson));
 
   ordered_json described = to_json(settings);
   described["encoder"] = options.encoder;
   described["max_length"] = of_encoder.max_length;
-  const auto state = folder.begin({{"data", data_of(lesson)}, {"settings", described}});
+  const auto state = folder.begin(
+      {{"data", {{"texts", texts.rows()}, {"hash", fingerprint_text(mixed(0, texts))}}},
+       {"settings", described},
+       {"weights", start_identity(start.get())}});
   const std::string next = fmt::format(
       "{} is an encoder. To learn with it:\n  elias fit --train trn.tsv --encoder {} --out model\n",
-      folder.path(), folder.path());
+      folder.path(), shell_word(folder.path()));
   if (state == RunFolder::State::kFinished) {
     return say(
         fmt::format("{}: the run is finished already: nothing to do\n{}", folder.path(), next));
@@ -195,12 +205,13 @@ void add_settings(CLI::App& verb, Options& options) {
       ->check(number_range(1e-9, 1.0))
       ->type_name("NUMBER");
   verb.add_option("--batch-tokens", settings.batch_tokens,
-                  "Tokens a step, at most, which bounds the memory it takes; one text at least")
+                  "Tokens a step, at most, which bounds the memory it takes; one text at least "
+                  "(default: 8,192, or fewer of few texts)")
       ->check(number_range(int64_t{1}, int64_t{1} << 30))
-      ->type_name("N")
-      ->capture_default_str();
-  verb.add_option("--max-length", options.max_length,
-                  "Tokens of a text that are read (default: 128)")
+      ->type_name("N");
+  verb.add_option(
+          "--max-length", options.max_length,
+          "Tokens of a text that are read (default: 128, or fewer where the folder says so)")
       ->check(number_range(int64_t{3}, int64_t{65536}))
       ->type_name("N");
   verb.add_option("--masked", settings.masked, "Share of the words that are masked")
@@ -228,9 +239,11 @@ void add_pretrain(CLI::App& app, const Global& global) {
       ->required()
       ->type_name("FILE");
   options->data.add_to(*verb);
-  verb->add_option("--encoder", options->encoder,
-                   "The sizes of a new one, new:layers=4,width=256,heads=4, or the folder of one "
-                   "to go on with")
+  verb->add_option(
+          "--encoder", options->encoder,
+          "The sizes of a new one, new:layers=4,width=256,heads=4, which are those if none "
+          "are given (others are inner, positions, vocabulary and words), or the folder of "
+          "one to go on with")
       ->required()
       ->type_name("new:SIZES|FOLDER");
   verb->add_option("--out", options->out, "Folder of the encoder, as Hugging Face writes it")

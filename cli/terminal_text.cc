@@ -1,6 +1,8 @@
 #include "cli/terminal_text.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 namespace elias::cli {
 namespace {
@@ -24,6 +26,17 @@ std::string clipped(std::string name, size_t columns) {
     if (starts_character(name[end]) && left-- == 0) break;
   }
   return name.substr(0, end) + "...";
+}
+
+std::string shell_word(const std::string& path) {
+  constexpr std::string_view kPlain = "/._-+:@%,=";
+  const auto is_plain = [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != kPlain.npos;
+  };
+  if (!path.empty() && std::ranges::all_of(path, is_plain)) return path;
+  std::string quoted = "'";
+  for (const char c : path) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string wrapped(const std::vector<std::string>& items, const std::string& indent,

@@ -4,13 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "base/atomic_file.h"
 #include "base/errors.h"
 #include "base/progress.h"
 #include "base/readable.h"
 #include "cli/data_options.h"
 #include "cli/number_range.h"
 #include "cli/verbs.h"
+#include "data/io/byte_sink.h"
 #include "data/point_reader.h"
 #include "text/wordpiece_learner.h"
 
@@ -65,8 +65,10 @@ void run(const Options& options, const Global& global) {
     progress.advance(batch.rows());
   }
   const WordPieceConfig config = finish(learner, reader->info().name);
-  write_file(options.output,
-             options.output.ends_with(".json") ? tokenizer_json(config) : vocabulary_lines(config));
+  const auto sink = create_bytes(options.output);
+  sink->write(options.output.ends_with(".json") ? tokenizer_json(config)
+                                                : vocabulary_lines(config));
+  sink->commit();
   fmt::print(stderr, "{}: {}\n", options.output, counted(config.tokens.rows(), "token"));
 }
 
@@ -83,7 +85,8 @@ void add_vocab(CLI::App& app, const Global& global) {
       ->type_name("FILE");
   options->data.add_to(*verb);
   verb->add_option("--out", options->output,
-                   "File to write: a tokenizer.json if its name ends in .json, else a vocab.txt")
+                   "File to write: a tokenizer.json if its name ends in .json, else a vocab.txt; - "
+                   "for standard output")
       ->required()
       ->type_name("FILE");
   verb->add_option("--size", options->learner.size, "Tokens, at most")

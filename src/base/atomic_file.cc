@@ -56,15 +56,6 @@ extern "C" void remove_temporary_files_and_stop(int signal) {
   std::raise(signal);
 }
 
-// A rename is durable once the folder that holds the name is.
-void sync_folder_of(const std::string& path) {
-  const auto folder = std::filesystem::path(path).parent_path();
-  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY);
-  if (descriptor < 0) return;  // the data itself is safe; some file systems refuse this
-  ::fsync(descriptor);
-  ::close(descriptor);
-}
-
 // The path with symbolic links followed, if there is something there to follow.
 std::string follow_links(const std::string& path) {
   std::error_code error;
@@ -135,6 +126,14 @@ void AtomicFile::commit() {
 void AtomicFile::fail_write() const {
   throw InputError("{}: cannot be written ({}): nothing was changed; free space and try again",
                    path_, system_error_text());
+}
+
+void sync_folder_of(const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY);
+  if (descriptor < 0) return;  // the data itself is safe; some file systems refuse this
+  ::fsync(descriptor);
+  ::close(descriptor);
 }
 
 void write_file(const std::string& path, std::string_view bytes) {

@@ -43,6 +43,9 @@ class AtomicFile {
 /// Writes `bytes` to `path` in one atomic step.
 void write_file(const std::string& path, std::string_view bytes);
 
+/// Makes a rename to `path` durable, which it is once the folder that holds the name is.
+void sync_folder_of(const std::string& path);
+
 /// While it lives, `paths` are temporary too: files, and folders that are empty without them.
 class TemporaryPaths {
  public:

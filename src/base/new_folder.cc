@@ -17,14 +17,6 @@ namespace fs = std::filesystem;
   throw InputError("{}: cannot be made ({}): name another folder", target, error.message());
 }
 
-// With links followed, and without a slash at the end.
-std::string followed(const std::string& path) {
-  std::error_code error;
-  const fs::path whole = fs::weakly_canonical(path, error);
-  if (error) fail(path, error);
-  return (whole.has_filename() ? whole : whole.parent_path()).string();
-}
-
 // A folder behind all that is in it: so a signal can remove one after the other.
 std::vector<std::string> paths_of(const fs::path& folder, const std::vector<std::string>& files) {
   std::vector<std::string> paths;
@@ -41,8 +33,15 @@ std::vector<std::string> paths_of(const fs::path& folder, const std::vector<std:
 
 }  // namespace
 
+std::string folder_followed(const std::string& path) {
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(path, error);
+  if (error) fail(path, error);
+  return (whole.has_filename() ? whole : whole.parent_path()).string();
+}
+
 NewFolder::NewFolder(const std::string& target, const std::vector<std::string>& files)
-    : target_(followed(target)), path_(fmt::format("{}.{}.tmp", target_, ::getpid())) {
+    : target_(folder_followed(target)), path_(fmt::format("{}.{}.tmp", target_, ::getpid())) {
   std::error_code error;
   fs::remove_all(path_, error);  // left by a killed process that had our id
   fs::create_directories(path_, error);
@@ -61,6 +60,7 @@ void NewFolder::commit() {
   fs::rename(path_, target_, error);  // in the place of an empty folder as well
   if (error) fail(target_, error);
   temporary_.reset();
+  sync_folder_of(target_);
 }
 
 }  // namespace elias

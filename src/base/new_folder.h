@@ -13,6 +13,10 @@
 
 namespace elias {
 
+/// The path with links followed, and without a slash at its end. Throws InputError if that cannot
+/// be said.
+std::string folder_followed(const std::string& path);
+
 class NewFolder {
  public:
   /// At `target` there must be nothing, or an empty folder. `files`: the names of all files that

@@ -38,6 +38,12 @@ std::string short_count(double count) {
                                     : fmt::format("{:.1f}{}", count, kSuffixes[step]);
 }
 
+std::string bytes_text(uint64_t bytes) {
+  const double mebibytes = static_cast<double>(bytes) / (1 << 20);
+  return mebibytes < 1000 ? fmt::format("{:.0f} MiB", std::max(1.0, mebibytes))
+                          : fmt::format("{:.1f} GiB", mebibytes / 1024);
+}
+
 double shortest(float value) { return std::stod(fmt::format("{}", value)); }
 
 std::string Table::text(std::string_view indent) const {

@@ -17,6 +17,9 @@ std::string counted(uint64_t number, std::string_view what);
 /// 1234567 as "1.2M".
 std::string short_count(double count);
 
+/// In GiB or MiB: "1.5 GiB", "606 MiB".
+std::string bytes_text(uint64_t bytes);
+
 /// 0.1F as 0.1, not as 0.10000000149011612: the shortest number that is read as the same float.
 double shortest(float value);
 

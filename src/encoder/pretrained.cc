@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <initializer_list>
 
 #include "base/atomic_file.h"
 #include "base/errors.h"
@@ -42,6 +41,12 @@ void check_folder(const std::string& folder) {
         "and {} or {}",
         folder, kConfig, kWeights, kTokenizer, kVocabulary);
   }
+  if (!has(folder, kConfig) && has(folder, "run/lock")) {
+    throw InputError(
+        "{}: holds a run that is not finished, or whose config.json is gone: give the command that "
+        "began it again",
+        folder);
+  }
   if (!has(folder, kConfig)) {
     throw InputError("{}: has no {}: give a folder that save_pretrained of transformers wrote",
                      folder, kConfig);
@@ -65,15 +70,18 @@ void check_folder(const std::string& folder) {
 }
 
 /// What the folder says of it, as long as that can be: transformers writes 10^30 for "no limit".
-int64_t max_length_of(const Pretrained& pretrained,
-                      std::initializer_list<std::optional<int64_t>> said) {
+int64_t max_length_of(const Pretrained& pretrained, const std::optional<int64_t>& said) {
   const auto least =
       static_cast<int64_t>(pretrained.tokens.before.size() + pretrained.tokens.after.size() + 1);
-  int64_t length = pretrained.config.shape.positions;
-  for (const auto& value : said) {
-    if (value && *value >= least) length = std::min(length, *value);
-  }
-  return length;
+  const int64_t positions = pretrained.config.shape.positions;
+  return said && *said >= least ? std::min(positions, *said) : positions;
+}
+
+/// As sentence-transformers do before the tokeniser sees a text: accents stay what they were.
+void make_lowercase(BertTextOptions& text) {
+  if (text.lowercase) return;
+  text.strip_accents = text.strip_accents.value_or(false);
+  text.lowercase = true;
 }
 
 }  // namespace
@@ -105,9 +113,13 @@ Pretrained read_pretrained(const std::string& folder) {
   const SentenceModules modules = read_sentence_modules(folder);
   pretrained.pooling = modules.pooling;
   pretrained.unit = modules.unit;
-  pretrained.max_length = max_length_of(pretrained, {tokenizer.max_length, modules.max_length});
-  pretrained.weights =
-      read_transformer(SafetensorsFile(path_in(folder, kWeights)), pretrained.config);
+  pretrained.left_out = modules.left_out;
+  pretrained.max_length =
+      max_length_of(pretrained, modules.max_length ? modules.max_length : tokenizer.max_length);
+  if (modules.lowercase) make_lowercase(pretrained.tokens.text);
+  const SafetensorsFile weights(path_in(folder, kWeights));
+  if (weights.metadata("checksum")) weights.verify_checksum();  // of those that elias wrote
+  pretrained.weights = read_transformer(weights, pretrained.config);
   return pretrained;
 }
 

@@ -22,6 +22,8 @@ struct Pretrained {
   std::optional<Pooling> pooling;  // where sentence-transformers say which
   bool unit = false;               // where they say that vectors have unit length
   int64_t max_length = 0;          // tokens of the texts that it is for, its positions at most
+  // Classes of modules of sentence-transformers that are not known here, such as dense layers.
+  std::vector<std::string> left_out;
 };
 
 /// Throws InputError, naming file and tensor, on a folder that is not whole or of another

@@ -18,6 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kModules = "modules.json";
 constexpr const char* kSentences = "sentence_bert_config.json";
+constexpr const char* kOldSentences = "sentence_distilbert_config.json";
 constexpr const char* kPooling = "1_Pooling/config.json";
 constexpr const char* kNormalize = "2_Normalize/config.json";
 constexpr const char* kRemedy = "copy the folder again";
@@ -58,15 +59,27 @@ std::optional<Pooling> read_pooling(const std::string& folder) {
   if (is_only("cls", "pooling_mode_cls_token")) return Pooling::kFirst;
   for (std::string& mode : modes) mode = shown(mode);
   throw InputError(
-      "{}: asks for {}, but only one of cls and mean is known here: remove the file, and say which "
-      "by pooling",
+      "{}: asks for {}, but only one of cls and mean is known here: put {{\"pooling_mode\": "
+      "\"mean\"}} or \"cls\" there, whichever is to be taken",
       path, modes.empty() ? "nothing" : fmt::format("{}", fmt::join(modes, " and ")));
 }
 
-/// The module's class, wherever in their package it is by now.
-bool is_normalize(const Json& module) {
-  const auto type = text_in(module, "type");
-  return type && type->ends_with(".Normalize");
+/// The module's class, wherever in their package it is by now; empty if there is none.
+std::string class_of(const Json& module) {
+  const std::string type = text_in(module, "type").value_or("");
+  return type.substr(type.rfind('.') + 1);
+}
+
+bool is_normalize(const Json& module) { return class_of(module) == "Normalize"; }
+
+std::vector<std::string> unknown_classes(const Json& modules) {
+  std::vector<std::string> unknown;
+  for (const Json& module : modules) {
+    const std::string name = class_of(module);
+    if (!name.empty() && name != "Transformer" && name != "Pooling" && name != "Normalize")
+      unknown.push_back(name);
+  }
+  return unknown;
 }
 
 Json module_json(int index, const char* path, const char* type) {
@@ -102,10 +115,13 @@ void write_json(const std::string& folder, const char* name, const Json& json) {
 
 SentenceModules read_sentence_modules(const std::string& folder) {
   const Json modules = read_json_if_there(path_in(folder, kModules), kRemedy);
-  const Json sentences = read_json_if_there(path_in(folder, kSentences), kRemedy);
+  Json sentences = read_json_if_there(path_in(folder, kSentences), kRemedy);
+  if (sentences.is_null()) sentences = read_json_if_there(path_in(folder, kOldSentences), kRemedy);
   return {.pooling = read_pooling(folder),
           .unit = std::ranges::any_of(modules, is_normalize),
-          .max_length = whole_in(sentences, "max_seq_length")};
+          .lowercase = flag_in(sentences, "do_lower_case").value_or(false),
+          .max_length = whole_in(sentences, "max_seq_length"),
+          .left_out = unknown_classes(modules)};
 }
 
 const std::vector<std::string>& sentence_files() {

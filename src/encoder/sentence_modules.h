@@ -13,12 +13,13 @@ namespace elias {
 
 struct SentenceModules {
   std::optional<Pooling> pooling;
-  bool unit = false;                  // vectors are scaled to unit length
-  std::optional<int64_t> max_length;  // tokens of a text
+  bool unit = false;                       // vectors are scaled to unit length
+  bool lowercase = false;                  // texts are, whatever the tokeniser does
+  std::optional<int64_t> max_length;       // tokens of a text
+  std::vector<std::string> left_out = {};  // the classes of modules that are not known here
 };
 
-/// Throws InputError if hidden states are pooled as is not known here. Other modules, such as dense
-/// layers behind the pooling, are passed over.
+/// Throws InputError if hidden states are pooled as is not known here.
 SentenceModules read_sentence_modules(const std::string& folder);
 
 /// The files that write_sentence_modules() may write.

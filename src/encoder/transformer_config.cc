@@ -54,7 +54,9 @@ class Reader {
   float epsilon() const {
     if (!json_.contains("layer_norm_eps")) return TransformerShape().epsilon;
     const Json& value = json_.at("layer_norm_eps");
-    return value.is_number() ? value.get<float>() : NAN;  // which check_shape refuses
+    if (value.is_number()) return value.get<float>();
+    throw InputError("{}: \"layer_norm_eps\" is {}, but must be a number: save the model again",
+                     name_, value_text("layer_norm_eps"));
   }
 
   void refuse_if_set(const char* key) const {

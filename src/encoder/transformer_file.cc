@@ -35,12 +35,16 @@ constexpr Names kDistilBert{
     {"attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin", "sa_layer_norm",
      "ffn.lin1", "ffn.lin2", "output_layer_norm"}};
 
+const Names& names_of(Architecture architecture) {
+  return architecture == Architecture::kBert ? kBert : kDistilBert;
+}
+
 constexpr size_t kPartsBefore = 3;  // table, gain, shift
 constexpr size_t kPartsOfLayer = 12;
 
 /// All tensors of a file of that shape.
 std::vector<Piece> pieces_of(Architecture architecture, const TransformerShape& shape) {
-  const Names& names = architecture == Architecture::kBert ? kBert : kDistilBert;
+  const Names& names = names_of(architecture);
   const int64_t V = shape.vocabulary, P = shape.positions, S = shape.types, D = shape.width;
   std::vector<Piece> pieces = {{"embeddings.word_embeddings.weight", 0, 0, V},
                                {"embeddings.position_embeddings.weight", 0, V, V + P},
@@ -88,6 +92,19 @@ std::string name_in(const SafetensorsFile& file, const std::string& name) {
   return name;
 }
 
+void refuse_more_layers(const SafetensorsFile& file, const std::string& prefix,
+                        const TransformerConfig& config) {
+  const Names& names = names_of(config.architecture);
+  const std::string next = prefix + names.layers + std::to_string(config.shape.layers) + ".";
+  for (const auto& [name, tensor] : file.tensors()) {
+    if (!name.starts_with(next)) continue;
+    throw InputError(
+        "{}: has a tensor {}, but its config.json says that there are {} layers: "
+        "copy or save the model again",
+        file.name(), name, config.shape.layers);
+  }
+}
+
 }  // namespace
 
 TransformerWeights<Tensor> read_transformer(const SafetensorsFile& file,
@@ -102,6 +119,7 @@ TransformerWeights<Tensor> read_transformer(const SafetensorsFile& file,
     require_floats(file, name_in(file, prefix + piece.name),
                    of_part[piece.part].with(0, piece.end - piece.begin));
   }
+  refuse_more_layers(file, prefix, config);
   auto weights = empty_weights<Tensor>(config.shape);
   std::vector<Tensor*> parts;
   for_both_parts(weights, shapes, [&](const std::string&, Tensor& part, const Shape& shape) {

@@ -29,6 +29,15 @@ TransformerWeights<Shape> part_shapes(const TransformerShape& shape) {
   return parts;
 }
 
+double weight_count(const TransformerShape& shape) {
+  const auto shapes = part_shapes(shape);
+  double count = 0;
+  for_parts(shapes, [&](const std::string&, const Shape& part) {
+    count += static_cast<double>(part.elements());
+  });
+  return count;
+}
+
 void check_shape(const TransformerShape& shape, const std::string& name) {
   const auto require = [&](bool sound, const char* what, int64_t value) {
     if (!sound) throw InputError("{}: {} cannot be {}", name, what, value);

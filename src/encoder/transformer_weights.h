@@ -113,6 +113,9 @@ TransformerWeights<View> views_of(Owned& owned) {
 /// The shape of each part.
 TransformerWeights<Shape> part_shapes(const TransformerShape& shape);
 
+/// How many numbers all parts have together; floating, as sizes may be made up.
+double weight_count(const TransformerShape& shape);
+
 /// Throws InputError, with `name` in front, if the sizes do not go together.
 void check_shape(const TransformerShape& shape, const std::string& name);
 

@@ -10,8 +10,6 @@
 namespace elias {
 namespace {
 
-constexpr int64_t kPlaces = 512;
-
 // Calls use(p, first) for the probabilities p [m, V], times `weight`, of the places from `first`
 // on; p is free to be changed.
 template <typename Use>
@@ -22,10 +20,10 @@ WordSums for_probabilities(const Context& context, const WordClassifier& classif
   const PackedWeights packed =
       pack_weights(context, classifier.words, PackedFor::kForward, precision);
   const int64_t V = classifier.words.rows();
-  Tensor scores({std::min(kPlaces, h.rows()), V}, DType::kFloat32);
+  Tensor scores({std::min(kScoredPlaces, h.rows()), V}, DType::kFloat32);
   WordSums sums;
-  for (int64_t first = 0; first < h.rows(); first += kPlaces) {
-    const int64_t m = std::min(kPlaces, h.rows() - first);
+  for (int64_t first = 0; first < h.rows(); first += kScoredPlaces) {
+    const int64_t m = std::min(kScoredPlaces, h.rows() - first);
     const TensorView z = scores.view().slice(0, m);
     linear(context, h.slice(first, first + m), packed, classifier.bias, Activation::kNone, z);
     std::vector<float> of_target(static_cast<size_t>(m));

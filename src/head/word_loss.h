@@ -10,6 +10,9 @@
 
 namespace elias {
 
+/// At so many places at a time words have scores, which are V numbers each.
+inline constexpr int64_t kScoredPlaces = 512;
+
 /// What words are told by: z = h . words[v] + bias[v].
 struct WordClassifier {
   ConstTensorView words;  // [V, D]

@@ -294,6 +294,13 @@ std::string config_text(const ModelConfig& config) {
 
 ModelConfig parse_config(std::string_view text, const std::string& path) try {
   const Json json = Json::parse(text);
+  if (json.contains("model_type")) {
+    throw InputError(
+        "{}: is the config.json of a transformer, not of a model: learn a model with it by elias "
+        "fit "
+        "--encoder, or take its vectors by elias embed",
+        path);
+  }
   check_version(json, path);
   check_checksum(text, path);
   return from_json(json, path);

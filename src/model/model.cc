@@ -49,8 +49,8 @@ fs::file_type type_of(const fs::path& path) {
   }
   if (type_of(fs::path(folder) / "run" / "lock") == fs::file_type::regular) {
     throw InputError(
-        "{}: holds a run of elias fit that is not finished: give the same elias fit command again "
-        "to go on",
+        "{}: holds a run that is not finished, or whose config.json is gone: give the command that "
+        "began it again",
         folder);
   }
   throw InputError(

@@ -15,6 +15,7 @@
 
 #include "base/atomic_file.h"
 #include "base/errors.h"
+#include "base/new_folder.h"
 
 namespace elias {
 namespace {
@@ -119,12 +120,6 @@ class FolderBeside {
   std::optional<TemporaryPaths> temporary_;
 };
 
-// With links followed, and without a slash at the end.
-std::string followed(const std::string& path) {
-  const fs::path whole = fs::weakly_canonical(path);
-  return (whole.has_filename() ? whole : whole.parent_path()).string();
-}
-
 }  // namespace
 
 ModelLock::ModelLock(const std::string& folder) {
@@ -193,7 +188,7 @@ void require_room_for_model(const std::string& path, bool overwrite) try {
 
 void replace_model(const std::string& path,
                    const std::function<void(const std::string& folder)>& write) try {
-  const std::string target = followed(path);
+  const std::string target = folder_followed(path);
   FolderBeside beside(target);
   write(beside.path());
   beside.put_at(target);

@@ -1,6 +1,7 @@
 // Many points on all threads: each takes a chunk of points and does it alone. But where every label
-// is scored, and points are too few for chunks that are worth reading all labels for, the threads
-// share one chunk's labels after the other. Scores are the same in chunks of any size.
+// is scored, and points are too few for a chunk a thread that is worth reading all labels for,
+// chunks go one after the other and all threads read labels for each. Scores are the same in
+// chunks of any size.
 #include <algorithm>
 #include <vector>
 

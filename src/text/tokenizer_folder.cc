@@ -74,6 +74,8 @@ std::string tokenizer_config_text(const WordPieceConfig& words, int64_t max_leng
       {"tokenize_chinese_chars", words.text.handle_chinese_chars},
       {"strip_accents", words.text.strip_accents ? Json(*words.text.strip_accents) : Json()},
       {"model_max_length", max_length},
+      // DistilBERT has no types of tokens, and of BERT those that are not given are all 0.
+      {"model_input_names", {"input_ids", "attention_mask"}},
       {"unk_token", words.unk_token},
       {"cls_token", token(words.before.front())},
       {"sep_token", words.after.empty() ? Json() : Json(token(words.after.front()))},

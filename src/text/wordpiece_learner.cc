@@ -215,7 +215,8 @@ void WordPieceLearner::add(const TextRows& texts) {
 }
 
 WordPieceConfig WordPieceLearner::finish() const {
-  if (words_.size() == 0) throw InputError("there are no words to learn a vocabulary from");
+  if (words_.size() == 0)
+    throw InputError("there are no words to learn a vocabulary from: give texts");
   const StringTable pieces = Merger(options_, words_, counts_).merge();
   std::string lines;
   for (uint32_t id = 0; id < pieces.size(); ++id) lines += std::string(pieces[id]) + "\n";

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <numbers>
 #include <set>
 
 #include "base/errors.h"
+#include "base/machine_memory.h"
 #include "base/random.h"
+#include "base/readable.h"
+#include "model/model_folder.h"
 #include "text/tokenizer_folder.h"
 #include "text/wordpiece_learner.h"
 
@@ -53,11 +57,33 @@ WordPieceConfig words_for(const NewTransformer& sizes, const TextRows& texts, Th
   return learner.finish();
 }
 
+// Before weights are made, which would take long, or all the memory there is.
+void require_memory(const TransformerShape& shape) {
+  constexpr double kBytes = 16;  // of a weight in training, at least
+  const double weights = weight_count(shape);
+  const uint64_t total = machine_memory().total;
+  if (total == 0 || kBytes * weights <= static_cast<double>(total)) return;
+  throw InputError(
+      "the new transformer: its {:.0f} million weights would take {} or more in training, the "
+      "machine has {}: lower layers or width",
+      1e-6 * weights, bytes_text(static_cast<uint64_t>(kBytes * weights)), bytes_text(total));
+}
+
+void refuse_model(const std::string& folder) {
+  if (!is_config_of_model(folder + "/config.json")) return;
+  throw InputError(
+      "{}: is a model, not a transformer: give the folder that elias export --model {} --out "
+      "FOLDER "
+      "writes, if it has one",
+      folder, folder);
+}
+
 }  // namespace
 
-std::string encoder_name(std::string encoder) {
-  while (encoder.size() > 1 && encoder.back() == '/') encoder.pop_back();
-  return encoder;
+std::string encoder_name(const std::string& encoder) {
+  if (is_new_transformer(encoder) || encoder.empty()) return encoder;
+  const auto path = std::filesystem::path(encoder).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).string();
 }
 
 bool is_new_transformer(const std::string& encoder) { return encoder.starts_with(kNew); }
@@ -102,6 +128,11 @@ NewTransformer parse_new_transformer(const std::string& encoder, const std::stri
     throw InputError(
         "{}: words is a vocabulary, and vocabulary the size of one to learn: leave one out", where);
   }
+  constexpr int64_t kLeastPositions = 3;  // [CLS], a word and [SEP]
+  if (sizes.positions < kLeastPositions) {
+    throw InputError("{}: positions cannot be {}: give {} or more", where, sizes.positions,
+                     kLeastPositions);
+  }
   if (sizes.inner == 0) sizes.inner = 4 * sizes.width;
   return sizes;
 }
@@ -131,6 +162,7 @@ Pretrained make_transformer(const NewTransformer& sizes, WordPieceConfig words, 
                        .layers = sizes.layers};
   check_shape(made.config.shape, "the new transformer");
   check_tokens(made.tokens, made.config.shape, "the new transformer");
+  require_memory(made.config.shape);
   made.max_length = sizes.positions;
   made.weights = random_transformer(made.config.shape, seed);
   return made;
@@ -143,6 +175,7 @@ std::shared_ptr<const Pretrained> start_transformer(Settings& settings, const Te
     const NewTransformer sizes = parse_new_transformer(settings.encoder, "--encoder");
     start = make_transformer(sizes, words_for(sizes, texts, pool), settings.seed);
   } else {
+    refuse_model(settings.encoder);
     start = read_pretrained(settings.encoder);
   }
   TransformerShape& shape = start.config.shape;

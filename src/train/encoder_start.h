@@ -20,8 +20,8 @@ struct NewTransformer {
   std::string words = {};  // a tokenizer.json or vocab.txt; empty: learned from the texts
 };
 
-/// A folder's name as it is told apart from others: without a slash at its end.
-std::string encoder_name(std::string encoder);
+/// A folder's name as it is told apart from others: x of x/ and ./x.
+std::string encoder_name(const std::string& encoder);
 /// True if `encoder` says so, and is not a folder.
 bool is_new_transformer(const std::string& encoder);
 /// Throws InputError, with `where` in front, if a name or a number is wrong.

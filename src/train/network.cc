@@ -151,7 +151,11 @@ void Network::begin_stage(const Rates& rates) {
 LabelEmbeddings Network::embeddings() const {
   return {.weights = label_weights_.weights(),
           .bias = label_bias_.weights().reshaped({labels()}),
-          .length = std::exp(label_log_length_->weights().span<float>()[0])};
+          .length = label_length(Weights::kCurrent)};
+}
+
+float Network::label_length(Weights which) const {
+  return std::exp(label_log_length_->values(which).span<float>()[0]);
 }
 
 // Directions and biases on the line. Of drawn labels, whose scores mean something beside each other
@@ -164,7 +168,7 @@ void Network::make_embeddings(const Context& context, Weights which, const Score
   }
   Tensor lengths({labels()}, DType::kFloat32);
   unit_rows(context, rows, embeddings_, lengths);
-  const float length = std::exp(label_log_length_->values(which).span<float>()[0]);
+  const float length = label_length(which);
   scale(context.pool(), line.slope, embeddings_);
   const float highest = draws_labels(settings_) ? -1 : 0;
   std::ranges::transform(

@@ -68,6 +68,7 @@ class Network {
   /// The logarithm of the length that the embeddings of all labels share, which a step can then
   /// change by a share of itself; of method glas.
   Parameter& label_log_length() { return *label_log_length_; }
+  float label_length(Weights which) const;
   /// Views of them.
   LabelEmbeddings embeddings() const;
   /// Valid until the next call, or a step. The line is of embeddings alone.

@@ -143,7 +143,8 @@ class Pretrainer {
                                             TokensWanted::kAll),
                            batch_tokens_, noise, dhidden, activations_, gradients, dembedded);
     add_table_gradient(dembedded, gradients.table);
-    const float share = scheduled_rate(1, settings_.warm_up, all_done(), all_texts());
+    const int64_t middle = all_done() - std::ssize(texts) / 2;  // at the end the rate is zero
+    const float share = scheduled_rate(1, settings_.warm_up, middle, all_texts());
     for (Parameter* parameter : all()) {
       parameter->step(context_, share * parameter->options().rate);
     }
@@ -321,6 +322,10 @@ void resolve(PretrainSettings& settings, const TokenRows& texts, bool is_new) {
                      settings.held_out, rows, rows / 2);
   }
   if (settings.rate == 0) settings.rate = is_new ? 1e-3F : 1e-4F;
+  if (settings.batch_tokens == 0) {
+    constexpr int64_t kFewest = 512, kMost = 8192, kSteps = 64;  // the last: wanted of an epoch
+    settings.batch_tokens = std::clamp(std::ssize(texts.ids) / kSteps, kFewest, kMost);
+  }
   // So many tokens in all: a few hours of two processors for a small transformer.
   constexpr double kTokens = 1e8;
   if (settings.epochs > 0) return;
@@ -328,10 +333,27 @@ void resolve(PretrainSettings& settings, const TokenRows& texts, bool is_new) {
   settings.epochs = std::clamp<int64_t>(std::llround(all), 1, 40);
 }
 
+uint64_t pretraining_memory(const PretrainSettings& settings, const TransformerShape& shape,
+                            const TokenRows& texts) {
+  constexpr double kOfWeight = 20;  // its start, itself, gradient, two moments
+  int64_t tokens = settings.batch_tokens;
+  for (size_t i = 0; i < texts.rows(); ++i) tokens = std::max(tokens, std::ssize(texts.row(i)));
+  const Precision precision = settings.bf16 ? Precision::kBFloat16 : Precision::kFloat32;
+  // Hidden states of a batch have gradients twice.
+  const double masked = double{settings.masked} * static_cast<double>(tokens);
+  const double scored = std::min(masked, double{kScoredPlaces});
+  const double batch =
+      static_cast<double>(tokens * (activation_bytes(shape, precision) + 8 * shape.width)) +
+      scored * static_cast<double>(shape.vocabulary) * sizeof(float);
+  return static_cast<uint64_t>(kOfWeight * weight_count(shape) + batch +
+                               static_cast<double>(texts.ids.size()) * sizeof(uint32_t));
+}
+
 Outcome pretrain(const Context& context, const PretrainSettings& settings, const Pretrained& start,
                  const WordMasker& masker, const TokenRows& texts, const PretrainHooks& hooks,
                  std::optional<SafetensorsFile> resume) {
-  ELIAS_ASSERT(settings.epochs > 0 && settings.rate > 0 && settings.held_out >= 0);
+  ELIAS_ASSERT(settings.epochs > 0 && settings.rate > 0 && settings.held_out >= 0 &&
+               settings.batch_tokens > 0);
   ELIAS_ASSERT(texts.rows() > 0);
   return Pretrainer(context, settings, start, masker, texts, hooks).run(resume);
 }

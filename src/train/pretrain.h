@@ -20,10 +20,10 @@ namespace elias {
 
 struct PretrainSettings {
   uint64_t seed = 0;
-  int64_t epochs = 0;           // 0: from the number of tokens
-  int64_t batch_tokens = 8192;  // of a step, at most, which bounds memory; but one text at least
-  float rate = 0;               // at its peak; 0: by whether weights are new
-  float warm_up = 0.06F;        // share of the steps
+  int64_t epochs = 0;        // 0: from the number of tokens
+  int64_t batch_tokens = 0;  // of a step, at most, but one text; 0: from the number of tokens
+  float rate = 0;            // at its peak; 0: by whether weights are new
+  float warm_up = 0.06F;     // share of the steps
   float weight_decay = 0.01F;
   float masked = 0.15F;   // share of the words
   int64_t held_out = -1;  // texts; below zero: a twentieth, at most 2,000
@@ -37,6 +37,10 @@ TokenRows texts_with_words(TokenRows texts, const WordMasker& masker, const std:
 
 /// Sets what is open. `is_new`: the weights are random.
 void resolve(PretrainSettings& settings, const TokenRows& texts, bool is_new);
+
+/// What a run takes of memory, about: bytes.
+uint64_t pretraining_memory(const PretrainSettings& settings, const TransformerShape& shape,
+                            const TokenRows& texts);
 
 /// How many of the rows `order` of `texts`, from the first on, make a batch: as many as have
 /// `most` tokens together, but one at least.

@@ -77,6 +77,7 @@ RunProduct pretrained_encoder() {
 
 RunFolder::RunFolder(std::string path, bool overwrite, RunProduct product)
     : path_(std::move(path)), overwrite_(overwrite), product_(std::move(product)) {
+  if (path_.empty()) throw InputError("--out is empty: give the name of a folder");
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
   require_ours();
   try {
@@ -167,7 +168,7 @@ RunFolder::State RunFolder::begin(const ordered_json& identity) {
   if (!exists(in_run("settings.json")) || (overwrite_ && !can_go_on())) {
     forget_run();
     begun_ = true;
-    replaces_ = overwrite_ || exists(path_ + "/config.json");
+    replaces_ = product_there();
     write_description(kRunning);
     return State::kNew;
   }
@@ -181,7 +182,8 @@ RunFolder::State RunFolder::begin(const ordered_json& identity) {
         path_, section, difference);
   }
   begun_ = true;
-  replaces_ = there.value("replaces", ordered_json()) == true;
+  const auto replaces = there.find("replaces");
+  if (replaces != there.end() && replaces->is_string()) replaces_ = *replaces;
   clean_up_after_a_kill();
   const std::string status = there["status"];
   if (status == kRunning) {
@@ -194,6 +196,12 @@ RunFolder::State RunFolder::begin(const ordered_json& identity) {
                      path_, product_.name);
   }
   return State::kFinished;
+}
+
+std::string RunFolder::product_there() const {
+  const std::string config = path_ + "/config.json";
+  if (!exists(config)) return "";
+  return (is_config_of_model(config) ? fitted_model() : pretrained_encoder()).name;
 }
 
 ordered_json RunFolder::read_description() const {
@@ -335,7 +343,7 @@ void RunFolder::finish() {
   on_disk(path_, [&] {
     fs::remove(path_ + "/config.json");
     for (const RunProduct& product : all_products()) {
-      if (replaces_ || product.name == product_.name) remove_files(product);
+      if (product.name == product_.name || product.name == replaces_) remove_files(product);
     }
   });
   write_description(kTrained);  // from here on a kill costs nothing: begin() does the rest

@@ -96,6 +96,8 @@ class RunFolder {
   void clean_up_after_a_kill() const;
   void forget_run() const;
   bool can_go_on() const;
+  /// Which product the folder holds; empty: none.
+  std::string product_there() const;
   nlohmann::ordered_json read_description() const;
   void write_description(const std::string& status);
   std::string fold_path(size_t f) const;
@@ -109,8 +111,8 @@ class RunFolder {
   RunProduct product_;
   bool made_folder_ = false, made_run_ = false;  // by the constructor
   bool begun_ = false;
-  bool replaces_ = false;  // the run began in the place of another one, maybe for another product
-  int lock_ = -1;          // the file while it is locked
+  std::string replaces_;  // the product that the run takes the place of, if there was one
+  int lock_ = -1;         // the file while it is locked
   nlohmann::ordered_json identity_;
 };
 

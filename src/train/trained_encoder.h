@@ -41,7 +41,8 @@ class TrainedEncoder {
 std::unique_ptr<TrainedEncoder> make_trained_bag(const Context& context, const Settings& settings,
                                                  int64_t V);
 
-/// A transformer that starts with the weights of `start`, which are copied.
+/// A transformer that starts with a copy of the weights of `start` or, if it is a new one, with
+/// random weights of its own seed.
 std::unique_ptr<TrainedEncoder> make_trained_transformer(const Settings& settings,
                                                          const Pretrained& start);
 

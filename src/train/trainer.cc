@@ -312,7 +312,7 @@ void Trainer::evaluate_and_keep(ordered_json& fields) {
   best_ = score;
   // Only now: the line takes a pass over held-out points.
   if (stage().kind == StageKind::kGlas) {
-    const ScoreLine line = held_out_.score_line(weights, network_.embeddings().length);
+    const ScoreLine line = held_out_.score_line(weights, network_.label_length(Weights::kAveraged));
     weights = network_.predictor_weights(context_, Weights::kAveraged, line);
   }
   hooks_.keep({.weights = weights, .search = search, .stage1_clusters = cluster_of_});

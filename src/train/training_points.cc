@@ -186,24 +186,17 @@ uint64_t mixed(uint64_t hash, const Csr& matrix) {
   return mixed(hash, std::span<const float>(matrix.values));
 }
 
-uint64_t mixed(uint64_t hash, const TextRows& texts) {
-  hash = mixed(hash, std::span<const uint64_t>(texts.offsets));
-  return mixed(hash, std::span<const char>(texts.bytes));
-}
-
 nlohmann::ordered_json fingerprint_of(const Dataset& train, const Dataset* dev,
-                                      const LabelSpace& labels, const Pretrained* transformer) {
+                                      const LabelSpace& labels) {
   uint64_t hash = mixed(0, labels.names().rows());
   for (const Dataset* data : {&train, dev}) {
     if (data == nullptr) continue;
     hash = mixed(mixed(mixed(hash, data->texts), data->features), data->labels);
   }
-  nlohmann::ordered_json fingerprint = {{"points", train.rows()},
-                                        {"dev_points", dev == nullptr ? 0 : dev->rows()},
-                                        {"labels", labels.size()},
-                                        {"hash", fingerprint_text(hash)}};
-  if (transformer != nullptr) fingerprint["start"] = fingerprint_of(*transformer);
-  return fingerprint;
+  return {{"points", train.rows()},
+          {"dev_points", dev == nullptr ? 0 : dev->rows()},
+          {"labels", labels.size()},
+          {"hash", fingerprint_text(hash)}};
 }
 
 }  // namespace
@@ -220,8 +213,7 @@ TrainingPoints read_training_points(const TrainingFiles& files, LabelSpace label
     settings.held_out = 0;
   }
   make_tokens(train, dev ? &*dev : nullptr, settings, points, pool);
-  points.fingerprint =
-      fingerprint_of(train, dev ? &*dev : nullptr, points.labels, points.data.transformer.get());
+  points.fingerprint = fingerprint_of(train, dev ? &*dev : nullptr, points.labels);
   make_features(train, dev ? &*dev : nullptr, settings, points, pool);
 
   TrainingData& data = points.data;

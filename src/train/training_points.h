@@ -33,8 +33,8 @@ struct TrainingPoints {
   std::optional<Tfidf> tfidf;        // none: points came with features
   std::optional<TokenInput> tokens;  // of a transformer; else none
   TrainingData data;
-  /// Sizes and a hash of the files' points and labels as they were read, and one of the transformer
-  /// to start with, whatever other settings: what makes the data of two runs the same.
+  /// Sizes and a hash of the files' points and labels as they were read, whatever the settings:
+  /// what makes the data of two runs the same.
   nlohmann::ordered_json fingerprint;
   DataSizes sizes;                     // of the points with labels, held-out ones included
   std::vector<uint64_t> label_counts;  // [L], of the same points

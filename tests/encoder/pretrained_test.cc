@@ -210,7 +210,10 @@ TEST_F(PretrainedTest, TensorsThatDoNotFitAreNamed) {
   expect_refused(
       AllOf(HasSubstr("model.safetensors"), HasSubstr("encoder.layer.1.intermediate.dense.bias")));
   change_config("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1");
-  EXPECT_NO_THROW(read_pretrained(root_));  // what else is there does not matter
+  expect_refused(AllOf(HasSubstr("model.safetensors: has a tensor encoder.layer.1."),
+                       HasSubstr("config.json says that there are 1 layers")));
+  rewrite([](std::string& name, StoredTensor&) { return !name.starts_with("encoder.layer.1."); });
+  EXPECT_NO_THROW(read_pretrained(root_));
   change_config("\"intermediate_size\": 20", "\"intermediate_size\": 21");
   expect_refused(AllOf(HasSubstr("encoder.layer.0.intermediate.dense.weight"),
                        HasSubstr("is [20, 12], but must be [21, 12]")));
@@ -267,11 +270,40 @@ TEST_F(PretrainedTest, TextsAreAsLongAsTheFolderSays) {
     return read_pretrained(root_).max_length;
   };
   EXPECT_EQ(length("12", "10"), 10);
-  EXPECT_EQ(length("9", "10"), 9);
+  EXPECT_EQ(length("9", "10"), 10);
+  EXPECT_EQ(length("9", "null"), 9);
   EXPECT_EQ(length("512", "256"), 16);
   EXPECT_EQ(length("1000000000000000019884624838656", "null"), 16);
   EXPECT_EQ(length("-1", "\"10\""), 16);
   EXPECT_EQ(length("2", "3"), 3);  // where there is no room for a word, nothing is said
+}
+
+// sentence-transformers make texts lower case before a tokeniser that would not.
+TEST_F(PretrainedTest, LowerCaseMayBeSaidBesideTheTokeniser) {
+  fs::remove(path("tokenizer.json"));
+  write_file(path("tokenizer_config.json"), R"({"do_lower_case": false})");
+  const auto text = [&](const std::string& name, const std::string& said) {
+    write_file(path(name), R"({"do_lower_case": )" + said + "}");
+    const BertTextOptions read = read_pretrained(root_).tokens.text;
+    fs::remove(path(name));
+    return read;
+  };
+  EXPECT_FALSE(text("sentence_bert_config.json", "false").lowercase);
+  EXPECT_TRUE(text("sentence_bert_config.json", "true").lowercase);
+  EXPECT_EQ(text("sentence_bert_config.json", "true").strip_accents, false);
+  EXPECT_TRUE(text("sentence_distilbert_config.json", "true").lowercase);
+}
+
+TEST_F(PretrainedTest, DamageIsSeenWhereEliasWroteTheWeights) {
+  const Pretrained model = read_pretrained(root_);
+  const std::string out = folder_ / "out";
+  write_pretrained(out, model.config, views_of<ConstTensorView>(model.weights), model.tokens,
+                   /*max_length=*/9, /*unit=*/false);
+  std::string bytes = text_of(out + "/model.safetensors");
+  bytes[bytes.size() - 5] ^= 1;
+  write_file(out + "/model.safetensors", bytes);
+  EXPECT_THAT([&] { read_pretrained(out); },
+              testing::ThrowsMessage<InputError>(HasSubstr("its checksum does not match")));
 }
 
 // A tokeniser may well have other names than BERT's; they are kept in what is written again.

@@ -67,7 +67,7 @@ TEST_F(SentenceModulesTest, PoolingIsReadInBothForms) {
 TEST_F(SentenceModulesTest, OtherPoolingIsNamedAndRefused) {
   EXPECT_THAT(pooling_complaint(R"({"pooling_mode": "lasttoken"})"),
               AllOf(HasSubstr("1_Pooling/config.json: asks for 'lasttoken'"),
-                    HasSubstr("only one of cls and mean"), HasSubstr("by pooling")));
+                    HasSubstr("only one of cls and mean"), HasSubstr("put {\"pooling_mode\"")));
   EXPECT_THAT(pooling_complaint(R"({"pooling_mode": ["cls", "mean"]})"),
               HasSubstr("asks for 'cls' and 'mean'"));
   EXPECT_THAT(pooling_complaint(R"({"pooling_mode": []})"), HasSubstr("asks for nothing"));
@@ -86,6 +86,13 @@ TEST_F(SentenceModulesTest, UnitLengthIsAModule) {
   EXPECT_TRUE(read().unit);
   write("modules.json", R"([7, {"type": 3}, "Normalize"])");
   EXPECT_FALSE(read().unit);
+}
+
+TEST_F(SentenceModulesTest, OtherModulesAreNamed) {
+  write("modules.json", R"([{"type": "sentence_transformers.models.Transformer"},
+                            {"type": "sentence_transformers.models.Pooling"},
+                            {"type": "sentence_transformers.models.Dense"}, 7])");
+  EXPECT_THAT(read().left_out, testing::ElementsAre("Dense"));
 }
 
 TEST_F(SentenceModulesTest, WhatIsWrittenIsReadAgain) {

@@ -299,7 +299,7 @@ TEST_F(ModelTest, WhatIsNoModelIsRefusedWithASentence) {
   fs::create_directories(folder("begun/run"));
   expect_refused(folder("begun"), HasSubstr("begun: has no config.json"));
   write_file(folder("begun/run/lock"), "");
-  expect_refused(folder("begun"), HasSubstr("give the same elias fit command again"));
+  expect_refused(folder("begun"), HasSubstr("give the command that began it again"));
   expect_refused(folder("begun/run/lock"), HasSubstr("is a file: give the folder"));
   const TinyModel tiny({});
   write_model(folder("m"), parts_of(tiny), LabelStorage::kFloat32);

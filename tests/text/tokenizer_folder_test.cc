@@ -89,6 +89,8 @@ TEST_F(TokenizerFolderTest, OnlyTokensThatAreThereAreNamed) {
   EXPECT_EQ(written()["cls_token"], "[CLS]");
   EXPECT_EQ(written()["sep_token"], "[SEP]");
   EXPECT_EQ(written()["model_max_length"], 64);
+  // Types of tokens, which a DistilBERT cannot take, are not made.
+  EXPECT_EQ(written()["model_input_names"], json({"input_ids", "attention_mask"}));
 }
 
 }  // namespace

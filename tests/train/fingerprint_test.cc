@@ -35,6 +35,8 @@ TEST(Fingerprint, TellsStartsApartByAllThatTrainingTakesFromThem) {
   EXPECT_NE(changed([](Pretrained& other) { other.tokens.text.lowercase = false; }), usual);
   EXPECT_NE(changed([](Pretrained& other) { other.tokens.continuing_subword_prefix = "@"; }),
             usual);
+  EXPECT_NE(changed([](Pretrained& other) { other.tokens.pad_token = "red"; }), usual);
+  EXPECT_NE(changed([](Pretrained& other) { other.tokens.mask_token = "red"; }), usual);
   EXPECT_NE(changed([](Pretrained& other) { other.weights.table.span<float>()[5] += 1e-3F; }),
             usual);
   EXPECT_NE(

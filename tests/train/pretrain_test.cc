@@ -218,6 +218,61 @@ TEST(Pretrain, AtMostHalfOfTheTextsAreHeldOut) {
                   "--held-out 51: of 100 texts at most 50 may be held out: lower it"));
 }
 
+// All texts in one batch: the rate is not that of the end, which is zero.
+TEST(Pretrain, ARunOfOneStepLearns) {
+  ThreadPool pool(1);
+  PretrainSettings settings = small_settings();
+  settings.epochs = 1;
+  settings.held_out = 0;
+  settings.batch_tokens = 1 << 20;
+  OwnRun run;
+  const Pretrained start = tiny();
+  run.go(Context(pool), settings, start, paired_texts(20, pool));
+  EXPECT_EQ(run.steps, 1);
+  std::vector<float> before;
+  for_parts(start.weights, [&](const std::string&, const Tensor& part) {
+    before.insert(before.end(), part.span<float>().begin(), part.span<float>().end());
+  });
+  double largest = 0;
+  for (size_t i = 0; i < before.size(); ++i) {
+    largest = std::max(largest, std::abs(double{before[i]} - double{run.kept[i]}));
+  }
+  EXPECT_GT(largest, 0.3 * double{settings.rate});
+}
+
+TEST(Pretrain, FewTextsHaveShortSteps) {
+  PretrainSettings settings;
+  TokenRows texts;
+  const auto steps_of = [&](size_t tokens) {
+    texts.ids.resize(tokens);
+    texts.offsets = {0, tokens};
+    settings.batch_tokens = 0;
+    resolve(settings, texts, /*is_new=*/true);
+    return settings.batch_tokens;
+  };
+  EXPECT_EQ(steps_of(1000), 512);
+  EXPECT_EQ(steps_of(64 * 1000), 1000);
+  EXPECT_EQ(steps_of(10'000'000), 8192);
+}
+
+TEST(Pretrain, MemoryGrowsWithWeightsAndSteps) {
+  PretrainSettings settings = small_settings();
+  TransformerShape shape{.vocabulary = 30'000,
+                         .positions = 512,
+                         .types = 2,
+                         .width = 768,
+                         .heads = 12,
+                         .inner = 3072,
+                         .layers = 12};
+  const uint64_t base = pretraining_memory(settings, shape, {});
+  EXPECT_GT(base, 20 * uint64_t{108'000'000});  // the weights of a BERT-base
+  EXPECT_LT(base, 23 * uint64_t{108'000'000});
+  settings.batch_tokens += 10'000;
+  const uint64_t longer = pretraining_memory(settings, shape, {});
+  EXPECT_GT(longer,
+            base + 10'000 * static_cast<uint64_t>(activation_bytes(shape, Precision::kFloat32)));
+}
+
 TEST(Pretrain, NoStepHasMoreTokensThanItMay) {
   ThreadPool pool(2);
   PretrainSettings settings = small_settings();
@@ -312,7 +367,9 @@ TEST(MaskedWords, AVocabularyWithoutMaskIsRefused) {
 
 TEST(Encoders, AFolderHasOneName) {
   EXPECT_EQ(encoder_name("models/small//"), "models/small");
+  EXPECT_EQ(encoder_name("./models/../small"), "small");
   EXPECT_EQ(encoder_name("/"), "/");
+  EXPECT_EQ(encoder_name("new:words=./a/"), "new:words=./a/");
   EXPECT_EQ(encoder_name(""), "");
 }
 
@@ -337,6 +394,14 @@ TEST(NewTransformer, SizesAreReadAndCheckedByName) {
   EXPECT_THAT(refusal("new:layers=0"), ThrowsMessage<InputError>(HasSubstr("from 1 to")));
   EXPECT_THAT(refusal("new:layers=2,layers=3"),
               ThrowsMessage<InputError>("--x: 'layers' is given twice: leave one out"));
+  EXPECT_THAT(refusal("new:positions=2"),
+              ThrowsMessage<InputError>("--x: positions cannot be 2: give 3 or more"));
+  EXPECT_THAT(
+      [] {
+        make_transformer({.layers = 900, .width = 16384, .heads = 8, .inner = 65536}, vocabulary(),
+                         1);
+      },
+      ThrowsMessage<InputError>(HasSubstr("or more in training, the machine has")));
   EXPECT_THAT(refusal("new:words="), ThrowsMessage<InputError>(HasSubstr("words is empty")));
   EXPECT_THAT(refusal("new:words=t.json,vocabulary=500"),
               ThrowsMessage<InputError>(HasSubstr("leave one out")));

@@ -50,12 +50,15 @@ int64_t saved_number(const RunFolder& run) {
   return run.checkpoint()->vector<int64_t>("number")[0];
 }
 
+// By which a model is told from an encoder.
+std::string config_of(const std::string& model) { return "\"elias-model\" " + model; }
+
 void keep(RunFolder& run, const std::string& what, bool labels = false) {
   run.replace_best([&](const std::string& folder) {
     fs::create_directories(folder);
     write_file(folder + "/encoder.safetensors", what);
     if (labels) write_file(folder + "/labels.txt", what);
-    write_file(folder + "/config.json", what);
+    write_file(folder + "/config.json", config_of(what));
   });
 }
 
@@ -101,7 +104,7 @@ const std::vector<std::string> kEncoderFiles = {"1_Pooling",    "1_Pooling/confi
                                                 "modules.json", "tokenizer.json"};
 
 void expect_finished_model(const std::string& folder, const std::string& what) {
-  EXPECT_EQ(text_of(folder + "/config.json"), what);
+  EXPECT_EQ(text_of(folder + "/config.json"), config_of(what));
   EXPECT_EQ(text_of(folder + "/encoder.safetensors"), what);
   for (const char* gone : {"best", "new", "checkpoint.safetensors"}) {
     EXPECT_FALSE(fs::exists(folder + "/run/" + gone)) << gone;
@@ -149,7 +152,7 @@ TEST(RunFolder, TheMembersOfAnEnsembleStayUntilItIsFinished) {
     EXPECT_EQ(run.begin(kIdentity), State::kStopped);
     EXPECT_TRUE(run.has_member(0));
     EXPECT_FALSE(run.has_member(1));
-    EXPECT_EQ(text_of(run.member(0) + "/config.json"), "first");
+    EXPECT_EQ(text_of(run.member(0) + "/config.json"), config_of("first"));
     keep(run, "all");
     run.finish();
     EXPECT_FALSE(run.has_member(0));
@@ -207,13 +210,29 @@ TEST(RunFolder, ADifferenceIsNamed) {
   EXPECT_THAT(refusal([&] { RunFolder(folder / "m", false).begin(other); }),
               AllOf(HasSubstr("other settings: batch is 16 there and 32 here"),
                     HasSubstr("another --out"), HasSubstr("--overwrite")));
-  other["data"]["start"] = "ab";
-  EXPECT_THAT(refusal([&] { RunFolder(folder / "m", false).begin(other); }),
-              HasSubstr("other data: the transformer that training starts with is not the same"));
   other["data"]["hash"] = "cd";
   EXPECT_THAT(refusal([&] { RunFolder(folder / "m", false).begin(other); }),
               HasSubstr("other data: texts, features or labels are not the same"));
   EXPECT_EQ(RunFolder(folder / "m", false).begin(kIdentity), State::kNew);  // nothing was changed
+}
+
+// What a run starts with follows from settings, which are named where they differ.
+TEST(RunFolder, AnotherStartIsNamedBehindSettings) {
+  TemporaryFolder folder;
+  ordered_json identity = kIdentity;
+  identity["weights"] = {{"start", "ab"}};
+  { RunFolder(folder / "m", false).begin(identity); }
+  identity["weights"]["start"] = "cd";
+  EXPECT_THAT(
+      refusal([&] { RunFolder(folder / "m", false).begin(identity); }),
+      HasSubstr("other weights: the transformer that training starts with is not the same"));
+  identity["settings"]["batch"] = 32;
+  EXPECT_THAT(refusal([&] { RunFolder(folder / "m", false).begin(identity); }),
+              HasSubstr("other settings: batch is 16 there and 32 here"));
+}
+
+TEST(RunFolder, AnOutWithoutANameIsRefused) {
+  EXPECT_THAT(refusal([] { RunFolder("", false); }), HasSubstr("--out is empty"));
 }
 
 TEST(RunFolder, OverwriteForgetsTheRunAndKeepsTheModelUntilTheNextOne) {
@@ -230,7 +249,7 @@ TEST(RunFolder, OverwriteForgetsTheRunAndKeepsTheModelUntilTheNextOne) {
   other["settings"]["batch"] = 32;
   EXPECT_EQ(run.begin(other), State::kNew);
   EXPECT_FALSE(run.checkpoint());
-  EXPECT_EQ(text_of(folder / "m/config.json"), "old");
+  EXPECT_EQ(text_of(folder / "m/config.json"), config_of("old"));
   keep(run, "new");
   run.finish();
   expect_finished_model(folder / "m", "new");
@@ -260,7 +279,7 @@ TEST(RunFolder, OverwriteGoesOnWithTheSameRunUntilItIsFinished) {
   }
   EXPECT_EQ(begin_and_save(kIdentity, 3), State::kNew);
   EXPECT_EQ(begin_and_save(kIdentity, 4), State::kStopped);
-  EXPECT_EQ(text_of(folder / "m/config.json"), "model");
+  EXPECT_EQ(text_of(folder / "m/config.json"), config_of("model"));
   // A checkpoint that is damaged is no reason to be refused for ever.
   write_file(folder / "m/run/checkpoint.safetensors", "x");
   EXPECT_EQ(begin_and_save(kIdentity, 5), State::kNew);
@@ -318,6 +337,14 @@ TEST(RunFolder, FilesThatOnlyLookLikeTheOtherProductStay) {
     keep(run, "model");
     run.finish();
   }
+  EXPECT_EQ(text_of(folder / "m/modules.json"), "mine");
+}
+
+TEST(RunFolder, FilesThatOnlyLookLikeTheOtherProductStayBesideAModelThatIsReplaced) {
+  TemporaryFolder folder;
+  finish_model(folder / "m", false);
+  write_file(folder / "m/modules.json", "mine");
+  finish_model(folder / "m", true);
   EXPECT_EQ(text_of(folder / "m/modules.json"), "mine");
 }
 
@@ -433,15 +460,15 @@ TEST(RunFolder, AKillWhileAModelIsKeptLeavesAWholeOne) {
   write_file(folder / "m/run/new/encoder.safetensors", "half");
   write_file(folder / "m/run/checkpoint.safetensors.123.tmp", "half");
   { RunFolder(folder / "m", false).begin(kIdentity); }
-  EXPECT_EQ(text_of(folder / "m/run/best/config.json"), "old");
+  EXPECT_EQ(text_of(folder / "m/run/best/config.json"), config_of("old"));
   EXPECT_FALSE(fs::exists(folder / "m/run/new"));
   EXPECT_FALSE(fs::exists(folder / "m/run/checkpoint.safetensors.123.tmp"));
   // All of a new one, while the old one was being removed.
   fs::create_directory(folder / "m/run/new");
-  write_file(folder / "m/run/new/config.json", "new");
+  write_file(folder / "m/run/new/config.json", config_of("new"));
   fs::remove(folder / "m/run/best/encoder.safetensors");
   { RunFolder(folder / "m", false).begin(kIdentity); }
-  EXPECT_EQ(text_of(folder / "m/run/best/config.json"), "new");
+  EXPECT_EQ(text_of(folder / "m/run/best/config.json"), config_of("new"));
 }
 
 // A limit on file size stands in for a full disk: the kernel refuses the write in the same way.
@@ -463,7 +490,7 @@ TEST(RunFolder, AFullDiskLeavesTheLastCheckpoint) {
   EXPECT_NE(refusal([&] { keep(run, std::string(100'000, 'x')); }), "");
   ::setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_EQ(saved_number(run), 5);
-  EXPECT_EQ(text_of(folder / "m/run/best/config.json"), "old");
+  EXPECT_EQ(text_of(folder / "m/run/best/config.json"), config_of("old"));
 }
 
 // Root may write anywhere, so the attempt is made by a process that has become nobody.

@@ -1,6 +1,5 @@
 // elias embed: the vectors of points, by the encoder of a model or a transformer in a folder.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -88,9 +87,9 @@ class TransformerEmbedder : public Embedder {
       throw InputError("--max-length {}: the model has positions for {} tokens alone: lower it",
                        options.max_length, shape.positions);
     }
-    if (!pretrained_.left_out.empty()) {
-      fmt::print(stderr, "elias: {}: left out of it: {}: vectors are those without\n",
-                 options.from.model, fmt::join(pretrained_.left_out, ", "));
+    for (const std::string& module : pretrained_.left_out) {
+      fmt::print(stderr, "elias: {}: its {} is left out: vectors are those without\n",
+                 options.from.model, shown(module));
     }
     length_ =
         static_cast<size_t>(options.max_length == 0 ? pretrained_.max_length : options.max_length);

@@ -171,9 +171,9 @@ void run(Options options, const Global& global) {
   say(summary(options, lesson, settings));
   say(memory_line(settings, lesson));
 
-  ordered_json described = to_json(settings);
-  described["encoder"] = options.encoder;
-  described["max_length"] = of_encoder.max_length;
+  // What others are derived from stands before them: where two runs differ, the cause is named.
+  ordered_json described = {{"encoder", options.encoder}, {"max_length", of_encoder.max_length}};
+  described.update(to_json(settings));
   const auto state = folder.begin(
       {{"data", {{"texts", texts.rows()}, {"hash", fingerprint_text(mixed(0, texts))}}},
        {"settings", described},

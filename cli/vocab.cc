@@ -44,6 +44,10 @@ WordPieceConfig finish(const WordPieceLearner& learner, const std::string& input
 }
 
 void check_out(const Options& options) {
+  if (options.output.ends_with(".gz")) {
+    throw InputError("{}: a vocabulary is read as it is: give --out a name without .gz",
+                     options.output);
+  }
   if (!options.cased || options.output.ends_with(".json")) return;
   throw InputError(
       "--cased: {} would be a vocab.txt, which says nothing of case: give --out a name that ends "
@@ -69,7 +73,8 @@ void run(const Options& options, const Global& global) {
   sink->write(options.output.ends_with(".json") ? tokenizer_json(config)
                                                 : vocabulary_lines(config));
   sink->commit();
-  fmt::print(stderr, "{}: {}\n", options.output, counted(config.tokens.rows(), "token"));
+  fmt::print(stderr, "{}: {}\n", options.output == "-" ? "standard output" : options.output,
+             counted(config.tokens.rows(), "token"));
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ void check_folder(const std::string& folder) {
   if (!has(folder, kConfig) && has(folder, "run/lock")) {
     throw InputError(
         "{}: holds a run that is not finished, or whose config.json is gone: give the command that "
-        "began it again",
+        "began it again (with --overwrite if it was finished)",
         folder);
   }
   if (!has(folder, kConfig)) {
@@ -118,7 +118,14 @@ Pretrained read_pretrained(const std::string& folder) {
       max_length_of(pretrained, modules.max_length ? modules.max_length : tokenizer.max_length);
   if (modules.lowercase) make_lowercase(pretrained.tokens.text);
   const SafetensorsFile weights(path_in(folder, kWeights));
-  if (weights.metadata("checksum")) weights.verify_checksum();  // of those that elias wrote
+  // Of those that elias wrote.
+  if (weights.metadata("checksum") && !weights.has_right_checksum()) {
+    throw InputError(
+        "{}: is damaged, or was changed since elias wrote it: copy it again, or save it without "
+        "the "
+        "checksum in its metadata",
+        weights.name());
+  }
   pretrained.weights = read_transformer(weights, pretrained.config);
   return pretrained;
 }

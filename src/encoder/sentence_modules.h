@@ -1,5 +1,6 @@
 // What sentence-transformers make of a transformer's hidden states, as files of their own beside it
-// say: pooling (1_Pooling), scaling to unit length (2_Normalize), and how long texts are.
+// say: pooling (1_Pooling), scaling to unit length (2_Normalize), how long texts are, and in which
+// case.
 #pragma once
 
 #include <cstdint>

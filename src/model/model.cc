@@ -50,7 +50,7 @@ fs::file_type type_of(const fs::path& path) {
   if (type_of(fs::path(folder) / "run" / "lock") == fs::file_type::regular) {
     throw InputError(
         "{}: holds a run that is not finished, or whose config.json is gone: give the command that "
-        "began it again",
+        "began it again (with --overwrite if it was finished)",
         folder);
   }
   throw InputError(

@@ -166,7 +166,7 @@ bool is_model_file(std::string_view name) {
 bool is_config_of_model(const std::string& path) {
   std::ifstream file(path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return text.find("\"elias-model\"") != std::string::npos;
+  return text.find("\"format\": \"elias-model\"") != std::string::npos;  // also if it is damaged
 }
 
 void require_room_for_model(const std::string& path, bool overwrite) try {

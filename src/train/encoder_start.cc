@@ -81,9 +81,15 @@ void refuse_model(const std::string& folder) {
 }  // namespace
 
 std::string encoder_name(const std::string& encoder) {
-  if (is_new_transformer(encoder) || encoder.empty()) return encoder;
-  const auto path = std::filesystem::path(encoder).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).string();
+  if (is_new_transformer(encoder)) return encoder;
+  // Not "..", which may lead elsewhere through a link.
+  std::filesystem::path path;
+  for (const auto& part : std::filesystem::path(encoder)) {
+    if (!part.empty() && part != ".") path /= part;
+  }
+  std::string name = path.string();
+  const bool is_folder = name != kBagEncoder && !is_new_transformer(name);
+  return is_folder || encoder == name ? name : "./" + name;
 }
 
 bool is_new_transformer(const std::string& encoder) { return encoder.starts_with(kNew); }

@@ -143,7 +143,8 @@ class Pretrainer {
                                             TokensWanted::kAll),
                            batch_tokens_, noise, dhidden, activations_, gradients, dembedded);
     add_table_gradient(dembedded, gradients.table);
-    const int64_t middle = all_done() - std::ssize(texts) / 2;  // at the end the rate is zero
+    // A step has the rate of its middle: that of its last text is next to none in a run of few.
+    const int64_t middle = all_done() - std::ssize(texts) / 2;
     const float share = scheduled_rate(1, settings_.warm_up, middle, all_texts());
     for (Parameter* parameter : all()) {
       parameter->step(context_, share * parameter->options().rate);
@@ -335,8 +336,8 @@ void resolve(PretrainSettings& settings, const TokenRows& texts, bool is_new) {
 
 uint64_t pretraining_memory(const PretrainSettings& settings, const TransformerShape& shape,
                             const TokenRows& texts) {
-  constexpr double kOfWeight = 20;  // its start, itself, gradient, two moments
-  int64_t tokens = settings.batch_tokens;
+  constexpr double kOfWeight = 24;  // its start, itself, gradient, two moments, for products
+  int64_t tokens = std::min(settings.batch_tokens, std::ssize(texts.ids));
   for (size_t i = 0; i < texts.rows(); ++i) tokens = std::max(tokens, std::ssize(texts.row(i)));
   const Precision precision = settings.bf16 ? Precision::kBFloat16 : Precision::kFloat32;
   // Hidden states of a batch have gradients twice.

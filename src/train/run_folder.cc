@@ -166,9 +166,9 @@ bool RunFolder::can_go_on() const try {
 RunFolder::State RunFolder::begin(const ordered_json& identity) {
   identity_ = identity;
   if (!exists(in_run("settings.json")) || (overwrite_ && !can_go_on())) {
+    replaces_ = product_there();
     forget_run();
     begun_ = true;
-    replaces_ = product_there();
     write_description(kRunning);
     return State::kNew;
   }
@@ -200,8 +200,16 @@ RunFolder::State RunFolder::begin(const ordered_json& identity) {
 
 std::string RunFolder::product_there() const {
   const std::string config = path_ + "/config.json";
-  if (!exists(config)) return "";
-  return (is_config_of_model(config) ? fitted_model() : pretrained_encoder()).name;
+  if (exists(config)) {
+    return (is_config_of_model(config) ? fitted_model() : pretrained_encoder()).name;
+  }
+  // A kill in finish() leaves files without it.
+  std::ifstream file(in_run("settings.json"));
+  const auto there = ordered_json::parse(file, nullptr, false);
+  if (!there.is_object()) return "";
+  const bool moving = there.value("status", ordered_json()) == kTrained;
+  const auto name = there.value(moving ? "product" : "replaces", ordered_json());
+  return name.is_string() ? name.get<std::string>() : "";
 }
 
 ordered_json RunFolder::read_description() const {
@@ -214,6 +222,8 @@ ordered_json RunFolder::read_description() const {
   whole = (status == kRunning || status == kTrained || status == kFinished) &&
           product_in(json, product_).has_value();
   for (const auto& [section, values] : identity_.items()) {
+    // Runs from before weights were told apart have none.
+    if (section == "weights" && !json.contains(section)) json[section] = values;
     whole = whole && json.value(section, ordered_json()).is_object();
   }
   if (!whole) {

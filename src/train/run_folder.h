@@ -2,8 +2,8 @@
 // there, and what they leave.
 //
 //   DIR/                        the model, or the encoder, once the run is finished
-//   DIR/run/settings.json       the resolved settings, a fingerprint of the data, which of the two
-//                               products the run is for, the status
+//   DIR/run/settings.json       the resolved settings, fingerprints of the data and of the weights
+//                               to start with, which of the two products the run is for, the status
 //   DIR/run/checkpoint.safetensors  all state of a run that is not finished
 //   DIR/run/best/               the best model so far of a run that is not finished
 //   DIR/run/member-1/ ...       of an ensemble that is not finished, the members that are
@@ -52,9 +52,9 @@ class RunFolder {
   RunFolder& operator=(const RunFolder&) = delete;
 
   /// Begins or goes on with the run that `identity` describes: objects of named values, of which
-  /// "settings" and "data" are two. Throws InputError, naming the first difference, if the folder
-  /// holds another run. With `overwrite` that, or one that is finished or damaged, is forgotten,
-  /// and its product stays until finish().
+  /// "data", "settings" and "weights", what training starts with, are three. Throws InputError,
+  /// naming the first difference, if the folder holds another run. With `overwrite` that, or one
+  /// that is finished or damaged, is forgotten, and its product stays until finish().
   State begin(const nlohmann::ordered_json& identity);
 
   /// What was last saved, verified; empty if nothing was.
@@ -96,7 +96,7 @@ class RunFolder {
   void clean_up_after_a_kill() const;
   void forget_run() const;
   bool can_go_on() const;
-  /// Which product the folder holds; empty: none.
+  /// Which product the folder holds, or files of it; empty: none.
   std::string product_there() const;
   nlohmann::ordered_json read_description() const;
   void write_description(const std::string& status);

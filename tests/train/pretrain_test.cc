@@ -218,7 +218,7 @@ TEST(Pretrain, AtMostHalfOfTheTextsAreHeldOut) {
                   "--held-out 51: of 100 texts at most 50 may be held out: lower it"));
 }
 
-// All texts in one batch: the rate is not that of the end, which is zero.
+// All texts in one batch: the rate is not that of its last text.
 TEST(Pretrain, ARunOfOneStepLearns) {
   ThreadPool pool(1);
   PretrainSettings settings = small_settings();
@@ -264,13 +264,20 @@ TEST(Pretrain, MemoryGrowsWithWeightsAndSteps) {
                          .heads = 12,
                          .inner = 3072,
                          .layers = 12};
-  const uint64_t base = pretraining_memory(settings, shape, {});
-  EXPECT_GT(base, 20 * uint64_t{108'000'000});  // the weights of a BERT-base
-  EXPECT_LT(base, 23 * uint64_t{108'000'000});
+  TokenRows texts;
+  texts.ids.resize(20'000);
+  for (size_t end = 100; end <= texts.ids.size(); end += 100) texts.offsets.push_back(end);
+  const uint64_t base = pretraining_memory(settings, shape, texts);
+  EXPECT_GT(base, 24 * uint64_t{108'000'000});  // the weights of a BERT-base
+  EXPECT_LT(base, 26 * uint64_t{108'000'000});
   settings.batch_tokens += 10'000;
-  const uint64_t longer = pretraining_memory(settings, shape, {});
-  EXPECT_GT(longer,
-            base + 10'000 * static_cast<uint64_t>(activation_bytes(shape, Precision::kFloat32)));
+  const uint64_t longer = pretraining_memory(settings, shape, texts);
+  const int64_t of_token = activation_bytes(shape, Precision::kFloat32);
+  EXPECT_GT(longer, base + 10'000 * static_cast<uint64_t>(of_token));
+  settings.batch_tokens = 20'000;
+  const uint64_t longest = pretraining_memory(settings, shape, texts);
+  settings.batch_tokens = int64_t{1} << 30;  // more than there are
+  EXPECT_EQ(pretraining_memory(settings, shape, texts), longest);
 }
 
 TEST(Pretrain, NoStepHasMoreTokensThanItMay) {
@@ -367,7 +374,11 @@ TEST(MaskedWords, AVocabularyWithoutMaskIsRefused) {
 
 TEST(Encoders, AFolderHasOneName) {
   EXPECT_EQ(encoder_name("models/small//"), "models/small");
-  EXPECT_EQ(encoder_name("./models/../small"), "small");
+  EXPECT_EQ(encoder_name("./models/./small"), "models/small");
+  EXPECT_EQ(encoder_name("link/../small"), "link/../small");
+  EXPECT_EQ(encoder_name("./bag/"), "./bag");
+  EXPECT_EQ(encoder_name("bag"), "bag");
+  EXPECT_EQ(encoder_name("./new:er"), "./new:er");
   EXPECT_EQ(encoder_name("/"), "/");
   EXPECT_EQ(encoder_name("new:words=./a/"), "new:words=./a/");
   EXPECT_EQ(encoder_name(""), "");

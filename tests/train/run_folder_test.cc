@@ -51,7 +51,7 @@ int64_t saved_number(const RunFolder& run) {
 }
 
 // By which a model is told from an encoder.
-std::string config_of(const std::string& model) { return "\"elias-model\" " + model; }
+std::string config_of(const std::string& model) { return "\"format\": \"elias-model\" " + model; }
 
 void keep(RunFolder& run, const std::string& what, bool labels = false) {
   run.replace_best([&](const std::string& folder) {
@@ -327,6 +327,19 @@ TEST(RunFolder, TheOtherProductGoesAlsoAfterAKill) {
   EXPECT_EQ(files_in(folder / "m"), kModelFiles);
 }
 
+// Files were being moved when the run of the other product was killed: there is no config.json.
+TEST(RunFolder, HalfOfTheOtherProductGoesToo) {
+  TemporaryFolder folder;
+  finish_encoder(folder / "m", false);
+  const std::string path = folder / "m/run/settings.json";
+  auto description = ordered_json::parse(text_of(path));
+  description["status"] = "trained";
+  write_file(path, description.dump());
+  fs::remove(folder / "m/config.json");
+  finish_model(folder / "m", true);
+  EXPECT_EQ(files_in(folder / "m"), kModelFiles);
+}
+
 // Of files with the names of an encoder's, in the folder of a run that never took the place of one.
 TEST(RunFolder, FilesThatOnlyLookLikeTheOtherProductStay) {
   TemporaryFolder folder;
@@ -362,6 +375,18 @@ TEST(RunFolder, DescriptionsFromBeforeThereWereTwoProductsAreRead) {
   EXPECT_EQ(RunFolder(folder / "model", false).begin(kIdentity), State::kFinished);
   EXPECT_EQ(RunFolder(folder / "encoder", false, pretrained_encoder()).begin(kIdentity),
             State::kFinished);
+}
+
+TEST(RunFolder, RunsFromBeforeWeightsWereToldApartGoOn) {
+  TemporaryFolder folder;
+  {
+    RunFolder run(folder / "m", false);
+    run.begin(kIdentity);
+    save_number(run, 1);
+  }
+  ordered_json identity = kIdentity;
+  identity["weights"] = {{"start", "ab"}};
+  EXPECT_EQ(RunFolder(folder / "m", false).begin(identity), State::kStopped);
 }
 
 TEST(RunFolder, WhatIsNotOursIsNotTouched) {

@@ -239,12 +239,15 @@ std::optional<std::string> SafetensorsFile::metadata(const std::string& key) con
   return found == metadata_.end() ? std::nullopt : std::optional(found->second);
 }
 
+bool SafetensorsFile::has_right_checksum() const {
+  return safetensors_checksum(bytes_) == metadata("checksum");
+}
+
 void SafetensorsFile::verify_checksum() const {
-  const auto stored = metadata("checksum");
-  if (!stored) {
+  if (!metadata("checksum")) {
     throw InputError("{}: has no checksum: it was not written by elias, or is damaged", name_);
   }
-  if (safetensors_checksum(bytes_) != stored) {
+  if (!has_right_checksum()) {
     throw InputError("{}: is damaged: its checksum does not match; write or copy it again", name_);
   }
 }

@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "cli/check_report.h"
 #include "cli/data_options.h"
 #include "cli/verbs.h"
 #include "data/check/doctor.h"
+#include "report/check_report.h"
 
 namespace elias::cli {
 namespace {

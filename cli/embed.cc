@@ -10,13 +10,13 @@
 #include "base/progress.h"
 #include "cli/member_option.h"
 #include "cli/model_input.h"
-#include "cli/model_points.h"
 #include "cli/number_range.h"
 #include "cli/vector_writer.h"
 #include "cli/verbs.h"
 #include "encoder/encode_all.h"
 #include "encoder/pretrained.h"
 #include "model/model_folder.h"
+#include "report/model_points.h"
 
 namespace elias::cli {
 namespace {

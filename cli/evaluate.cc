@@ -8,9 +8,7 @@
 
 #include "base/errors.h"
 #include "cli/data_options.h"
-#include "cli/evaluate_report.h"
 #include "cli/index_option.h"
-#include "cli/model_points.h"
 #include "cli/number_range.h"
 #include "cli/threshold_option.h"
 #include "cli/verbs.h"
@@ -19,6 +17,8 @@
 #include "data/predictions.h"
 #include "metrics/evaluate.h"
 #include "metrics/filter.h"
+#include "report/evaluate_report.h"
+#include "report/model_points.h"
 
 namespace elias::cli {
 namespace {

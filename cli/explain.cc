@@ -4,13 +4,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/explain_report.h"
-#include "cli/find_label.h"
 #include "cli/model_input.h"
-#include "cli/model_points.h"
 #include "cli/number_range.h"
 #include "cli/verbs.h"
 #include "data/io/byte_sink.h"
+#include "report/explain_report.h"
+#include "report/find_label.h"
+#include "report/model_points.h"
 
 namespace elias::cli {
 namespace {

@@ -8,12 +8,12 @@
 #include "base/errors.h"
 #include "base/readable.h"
 #include "cli/data_options.h"
-#include "cli/find_label.h"
-#include "cli/inspect_report.h"
-#include "cli/model_points.h"
 #include "cli/number_range.h"
 #include "cli/verbs.h"
 #include "model/model_folder.h"
+#include "report/find_label.h"
+#include "report/inspect_report.h"
+#include "report/model_points.h"
 
 namespace elias::cli {
 namespace {

@@ -10,13 +10,13 @@
 #include "base/readable.h"
 #include "cli/index_option.h"
 #include "cli/model_input.h"
-#include "cli/model_points.h"
 #include "cli/number_range.h"
 #include "cli/prediction_writer.h"
 #include "cli/threshold_option.h"
 #include "cli/verbs.h"
 #include "data/io/line_reader.h"
 #include "model/model.h"
+#include "report/model_points.h"
 
 namespace elias::cli {
 namespace {

@@ -10,12 +10,12 @@
 
 #include "base/errors.h"
 #include "cli/data_options.h"
-#include "cli/model_points.h"
 #include "cli/number_range.h"
-#include "cli/prune_report.h"
 #include "cli/verbs.h"
 #include "index/graph_analysis.h"
 #include "model/model_folder.h"
+#include "report/model_points.h"
+#include "report/prune_report.h"
 
 namespace elias::cli {
 namespace {

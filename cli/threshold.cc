@@ -8,10 +8,10 @@
 #include "base/errors.h"
 #include "base/readable.h"
 #include "cli/data_options.h"
-#include "cli/model_points.h"
 #include "cli/number_range.h"
-#include "cli/threshold_report.h"
 #include "cli/verbs.h"
+#include "report/model_points.h"
+#include "report/threshold_report.h"
 
 namespace elias::cli {
 namespace {

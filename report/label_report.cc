@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "base/readable.h"
-#include "cli/inspect_report.h"
-#include "cli/terminal_text.h"
+#include "report/inspect_report.h"
+#include "report/terminal_text.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 std::string head_of(const Model& model, const LabelPortrait& portrait, size_t member) {
@@ -69,4 +69,4 @@ std::string label_report(const Model& model, const LabelPortrait& portrait, size
          nearest_of(model, portrait);
 }
 
-}  // namespace elias::cli
+}  // namespace elias

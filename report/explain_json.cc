@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/readable.h"
-#include "cli/explain_report.h"
+#include "report/explain_report.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -116,4 +116,4 @@ Json explanation_json(const Model& model, const PointExplanation& point, size_t 
   return json;
 }
 
-}  // namespace elias::cli
+}  // namespace elias

@@ -7,7 +7,7 @@
 
 #include "metrics/thresholds.h"
 
-namespace elias::cli {
+namespace elias {
 
 struct ThresholdChoice {
   Thresholds thresholds;
@@ -24,4 +24,4 @@ nlohmann::ordered_json thresholds_json(const Thresholds& thresholds);
 std::string threshold_report(const ThresholdChoice& choice);
 nlohmann::ordered_json threshold_json(const ThresholdChoice& choice);
 
-}  // namespace elias::cli
+}  // namespace elias

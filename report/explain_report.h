@@ -12,7 +12,7 @@
 #include "model/explain.h"
 #include "model/model.h"
 
-namespace elias::cli {
+namespace elias {
 
 struct PointExplanation {
   uint64_t number = 0;      // from 1
@@ -43,4 +43,4 @@ std::span<const ExplainedPath> telling_paths(const ExplainedMember& member);
 std::vector<std::string> company_of(const Model& model, size_t member, int64_t cluster,
                                     uint32_t label);
 
-}  // namespace elias::cli
+}  // namespace elias

@@ -1,12 +1,12 @@
-#include "cli/inspect_report.h"
+#include "report/inspect_report.h"
 
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
-#include "tests/cli/tiny_model_folder.h"
+#include "tests/report/tiny_model_folder.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 using testing::HasSubstr;
@@ -188,4 +188,4 @@ TEST_F(InspectReport, FitsATerminal) {
 }
 
 }  // namespace
-}  // namespace elias::cli
+}  // namespace elias

@@ -1,4 +1,4 @@
-#include "cli/evaluate_report.h"
+#include "report/evaluate_report.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/readable.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 /// File names without their folders, unless two would look the same.
@@ -191,4 +191,4 @@ std::string label_tsv(const Evaluation& evaluation, const Training* training,
   return text;
 }
 
-}  // namespace elias::cli
+}  // namespace elias

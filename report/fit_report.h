@@ -13,7 +13,7 @@
 #include "train/trainer.h"
 #include "train/training_points.h"
 
-namespace elias::cli {
+namespace elias {
 
 /// Prints `text` to standard output at once. Where nobody reads that any more, it is lost, and all
 /// that follows.
@@ -58,4 +58,4 @@ class FitDisplay {
 /// The figures people compare, on one line.
 std::string figures_line(const Evaluation& evaluation);
 
-}  // namespace elias::cli
+}  // namespace elias

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace elias::cli {
+namespace elias {
 
 inline constexpr size_t kColumns = 80;
 
@@ -20,4 +20,4 @@ std::string shell_word(const std::string& path);
 std::string wrapped(const std::vector<std::string>& items, const std::string& indent,
                     const std::string& start = "");
 
-}  // namespace elias::cli
+}  // namespace elias

@@ -1,10 +1,10 @@
-#include "cli/model_points.h"
+#include "report/model_points.h"
 
 #include <algorithm>
 
 #include "base/errors.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 [[noreturn]] void fail_width(const SourceInfo& source, uint64_t features, const Model& model) {
@@ -95,4 +95,4 @@ Evaluation evaluate_on(const TestPoints& points, const Model& model, const Conte
   return evaluate(points.labels, scores, &training, options, context.pool());
 }
 
-}  // namespace elias::cli
+}  // namespace elias

@@ -1,4 +1,4 @@
-#include "cli/check_report.h"
+#include "report/check_report.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/readable.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 std::string count_and_share(uint64_t part, uint64_t whole) {
@@ -178,4 +178,4 @@ void print_check_report(const CheckReport& report) {
   for (const auto& finding : findings) fmt::print("  - {}\n", finding);
 }
 
-}  // namespace elias::cli
+}  // namespace elias

@@ -11,7 +11,7 @@
 #include "data/label_space.h"
 #include "metrics/evaluate.h"
 
-namespace elias::cli {
+namespace elias {
 
 /// The evaluation of one file of predictions.
 struct FileEvaluation {
@@ -40,4 +40,4 @@ std::string label_tsv(const Evaluation& evaluation, const Training* training,
 nlohmann::ordered_json evaluation_json(std::span<const FileEvaluation> files,
                                        const Training* training, const LabelDeciles* deciles);
 
-}  // namespace elias::cli
+}  // namespace elias

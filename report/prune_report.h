@@ -8,7 +8,7 @@
 #include "metrics/evaluate.h"
 #include "model/model.h"
 
-namespace elias::cli {
+namespace elias {
 
 struct PruneResult {
   struct Figures {
@@ -23,4 +23,4 @@ struct PruneResult {
 
 std::string prune_report(const PruneResult& result);
 
-}  // namespace elias::cli
+}  // namespace elias

@@ -11,7 +11,7 @@
 #include "model/label_portrait.h"
 #include "model/model.h"
 
-namespace elias::cli {
+namespace elias {
 
 /// The paper's threshold: an edge with a score above it is an assignment of the label (D.4).
 constexpr float kCountsAbove = 0.25F;
@@ -45,4 +45,4 @@ nlohmann::ordered_json label_json(const Model& model, const LabelPortrait& portr
 /// The figure of that name, which must be there, as a share.
 double figure(const std::vector<Metric>& metrics, std::string_view name);
 
-}  // namespace elias::cli
+}  // namespace elias

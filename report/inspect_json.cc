@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/readable.h"
-#include "cli/inspect_report.h"
-#include "cli/threshold_report.h"
+#include "report/inspect_report.h"
+#include "report/threshold_report.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -160,4 +160,4 @@ Json label_json(const Model& model, const LabelPortrait& portrait, size_t member
   return json;
 }
 
-}  // namespace elias::cli
+}  // namespace elias

@@ -3,7 +3,7 @@
 
 #include "data/check/doctor.h"
 
-namespace elias::cli {
+namespace elias {
 
 /// 0 for an empty whole.
 inline double ratio(uint64_t part, uint64_t whole) {
@@ -13,4 +13,4 @@ inline double ratio(uint64_t part, uint64_t whole) {
 void print_check_report(const CheckReport& report);
 void print_check_json(const CheckReport& report);
 
-}  // namespace elias::cli
+}  // namespace elias

@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/readable.h"
-#include "cli/evaluate_report.h"
+#include "report/evaluate_report.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -79,4 +79,4 @@ Json evaluation_json(std::span<const FileEvaluation> files, const Training* trai
   return object;
 }
 
-}  // namespace elias::cli
+}  // namespace elias

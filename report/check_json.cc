@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/check_report.h"
+#include "report/check_report.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -73,4 +73,4 @@ void print_check_json(const CheckReport& report) {
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-}  // namespace elias::cli
+}  // namespace elias

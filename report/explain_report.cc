@@ -1,5 +1,5 @@
 // A label takes a few lines: a head, what the search of each member says, what the ranker says.
-#include "cli/explain_report.h"
+#include "report/explain_report.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <numeric>
 
 #include "base/readable.h"
-#include "cli/terminal_text.h"
 #include "model/label_portrait.h"
+#include "report/terminal_text.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 constexpr size_t kMostPaths = 3, kLongestName = 30;
@@ -247,4 +247,4 @@ std::vector<std::string> company_of(const Model& model, size_t member, int64_t c
   return names;
 }
 
-}  // namespace elias::cli
+}  // namespace elias

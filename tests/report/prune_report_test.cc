@@ -1,11 +1,11 @@
-#include "cli/prune_report.h"
+#include "report/prune_report.h"
 
 #include <gmock/gmock.h>
 
 #include "index/graph_analysis.h"
-#include "tests/cli/tiny_model_folder.h"
+#include "tests/report/tiny_model_folder.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 using testing::HasSubstr;
@@ -55,4 +55,4 @@ TEST_F(PruneReport, FiguresBeforeAndAfter) {
 }
 
 }  // namespace
-}  // namespace elias::cli
+}  // namespace elias

@@ -1,13 +1,13 @@
-#include "cli/explain_report.h"
+#include "report/explain_report.h"
 
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tests/cli/tiny_model_folder.h"
+#include "tests/report/tiny_model_folder.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 using testing::HasSubstr;
@@ -122,4 +122,4 @@ TEST_F(ExplainReport, AsJson) {
 }
 
 }  // namespace
-}  // namespace elias::cli
+}  // namespace elias

@@ -1,10 +1,10 @@
-#include "cli/threshold_report.h"
+#include "report/threshold_report.h"
 
 #include <fmt/format.h>
 
 #include "base/readable.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -74,4 +74,4 @@ Json threshold_json(const ThresholdChoice& choice) {
   return json;
 }
 
-}  // namespace elias::cli
+}  // namespace elias

@@ -1,11 +1,11 @@
-#include "cli/prune_report.h"
+#include "report/prune_report.h"
 
 #include <fmt/format.h>
 
 #include "base/readable.h"
-#include "cli/inspect_report.h"
+#include "report/inspect_report.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 uint64_t edges_of(const Model& model) {
@@ -76,4 +76,4 @@ std::string prune_report(const PruneResult& result) {
   return text;
 }
 
-}  // namespace elias::cli
+}  // namespace elias

@@ -9,7 +9,7 @@
 #include "metrics/evaluate.h"
 #include "model/model.h"
 
-namespace elias::cli {
+namespace elias {
 
 /// Throws InputError if the points of `source` are texts where the model takes features, or the
 /// other way round, or if the file says that it has another number of features than the model.
@@ -41,4 +41,4 @@ Training training_of(const Model& model, const Propensity& propensity);
 /// The figures of the model on the points at the usual cut-offs, of all labels and by decile.
 Evaluation evaluate_on(const TestPoints& points, const Model& model, const Context& context);
 
-}  // namespace elias::cli
+}  // namespace elias

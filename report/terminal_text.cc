@@ -1,10 +1,10 @@
-#include "cli/terminal_text.h"
+#include "report/terminal_text.h"
 
 #include <algorithm>
 #include <cctype>
 #include <string_view>
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
@@ -56,4 +56,4 @@ std::string wrapped(const std::vector<std::string>& items, const std::string& in
   return text + line + "\n";
 }
 
-}  // namespace elias::cli
+}  // namespace elias

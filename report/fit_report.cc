@@ -1,4 +1,4 @@
-#include "cli/fit_report.h"
+#include "report/fit_report.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "base/errors.h"
 #include "base/readable.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 std::string time_text(double seconds) {
@@ -216,4 +216,4 @@ std::string figures_line(const Evaluation& evaluation) {
   return text;
 }
 
-}  // namespace elias::cli
+}  // namespace elias

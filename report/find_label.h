@@ -7,10 +7,10 @@
 #include "base/thread_pool.h"
 #include "model/model.h"
 
-namespace elias::cli {
+namespace elias {
 
 /// Throws InputError, with the names most like it, if the model in `folder` has no such label.
 uint32_t find_label(const Model& model, const std::string& folder, const std::string& name,
                     ThreadPool& pool);
 
-}  // namespace elias::cli
+}  // namespace elias

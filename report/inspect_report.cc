@@ -1,6 +1,6 @@
 // The tables follow the figures by which the paper shows what its index has learned: 3 (scores of
 // edges), 5 (recall, head to tail) and 7 (what is left of stage 1; clusters a label).
-#include "cli/inspect_report.h"
+#include "report/inspect_report.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 
 #include "base/errors.h"
 #include "base/readable.h"
-#include "cli/threshold_report.h"
+#include "report/threshold_report.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 std::string grouped(int64_t number) { return elias::grouped(static_cast<uint64_t>(number)); }
@@ -234,4 +234,4 @@ std::string inspection_report(const Inspection& inspection) {
   return text;
 }
 
-}  // namespace elias::cli
+}  // namespace elias

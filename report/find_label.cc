@@ -1,4 +1,4 @@
-#include "cli/find_label.h"
+#include "report/find_label.h"
 
 #include <fmt/ranges.h>
 
@@ -9,7 +9,7 @@
 #include "base/edit_distance.h"
 #include "base/errors.h"
 
-namespace elias::cli {
+namespace elias {
 namespace {
 
 std::string lower(std::string text) {
@@ -55,4 +55,4 @@ uint32_t find_label(const Model& model, const std::string& folder, const std::st
                    fmt::join(similar_names(model, name, pool), ", "));
 }
 
-}  // namespace elias::cli
+}  // namespace elias

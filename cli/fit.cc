@@ -24,7 +24,6 @@
 #include "report/fit_report.h"
 #include "report/terminal_text.h"
 #include "train/encoder_start.h"
-#include "train/fingerprint.h"
 #include "train/fit_model.h"
 #include "train/run_folder.h"
 #include "train/training_points.h"
@@ -117,7 +116,12 @@ Settings given_settings(const Options& options) {
 
 // --- the run -------------------------------------------------------------------------------------
 
-Outcome train_in(RunFolder& folder, const Options& options, const Settings& settings,
+FitOptions fit_options(const Options& options) {
+  return {.storage = options.store == "bf16" ? LabelStorage::kBFloat16 : LabelStorage::kFloat32,
+          .checkpoint_minutes = options.checkpoint_minutes};
+}
+
+Outcome train_in(RunFolder& folder, const FitOptions& how, const Settings& settings,
                  const TrainingPoints& points, const Context& context) {
   FitDisplay display;
   const FitHooks hooks{
@@ -125,9 +129,6 @@ Outcome train_in(RunFolder& folder, const Options& options, const Settings& sett
       .progress = [&](const TrainingProgress& progress) { display.progress(progress); },
       .log = [&](const std::string& event,
                  const ordered_json& fields) { display.event(event, fields); }};
-  const FitOptions how{
-      .storage = options.store == "bf16" ? LabelStorage::kBFloat16 : LabelStorage::kFloat32,
-      .checkpoint_minutes = options.checkpoint_minutes};
   stop_in_good_order_on_signals();
   const Outcome outcome = fit_model(context, folder, settings, points, how, hooks);
   remove_temporary_files_on_signals();
@@ -194,16 +195,14 @@ void run_fit(const Options& options, const Global& global) {
   const MemoryEstimate estimate = estimate_memory(settings, points.sizes, pool.threads());
   say(memory_line(estimate, settings, machine_memory()));
 
-  const auto state = folder.begin({{"data", points.fingerprint},
-                                   {"settings", to_json(settings)},
-                                   {"output", {{"store", options.store}}},
-                                   {"weights", start_identity(points.data.transformer.get())}});
+  const FitOptions how = fit_options(options);
+  const auto state = folder.begin(run_identity(settings, points, how.storage));
   if (state == RunFolder::State::kFinished) {
     say(fmt::format("{}: the run is finished already: nothing to do\n", folder.path()));
     return print_next_command(folder.path(), points);
   }
   if (state == RunFolder::State::kStopped) say("going on from the last checkpoint\n");
-  if (train_in(folder, options, settings, points, context) == Outcome::kStopped) {
+  if (train_in(folder, how, settings, points, context) == Outcome::kStopped) {
     std::fputs("elias: stopped, a checkpoint is saved: the same command goes on from it\n", stderr);
     throw Interrupted{asked_to_stop()};
   }

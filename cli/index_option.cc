@@ -2,8 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/errors.h"
-
 namespace elias::cli {
 
 void IndexOption::add_to(CLI::App& verb) {
@@ -17,15 +15,7 @@ void IndexOption::add_to(CLI::App& verb) {
 }
 
 Model IndexOption::load(const std::string& folder, const Context& context) const {
-  if (!exact()) return Model::load(folder, context);
-  Model model = Model::load(folder, context, IndexUse::kExact);
-  if (model.first().weights.cluster_weights) {
-    throw InputError(
-        "--index exact: {} finds labels by clusters, whose scores are part of its own: leave the "
-        "option out",
-        folder);
-  }
-  return model;
+  return Model::load(folder, context, exact() ? IndexUse::kExact : IndexUse::kOwn);
 }
 
 }  // namespace elias::cli

@@ -328,7 +328,14 @@ Model::Model(Model&&) noexcept = default;
 Model::~Model() = default;
 
 Model Model::load(const std::string& folder, const Context& context, IndexUse use) {
-  return Model(std::make_unique<Parts>(folder, context, use));
+  Model model(std::make_unique<Parts>(folder, context, use));
+  if (use == IndexUse::kExact && model.first().weights.cluster_weights) {
+    throw InputError(
+        "{}: finds labels by clusters, whose scores are part of its own, so that its index cannot "
+        "be 'exact': leave that out",
+        folder);
+  }
+  return model;
 }
 
 const ModelConfig& Model::config() const { return parts_->config; }

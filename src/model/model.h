@@ -62,8 +62,8 @@ class Model;
 /// label_space().
 ModelParts parts_of(const Model& model, const LabelSpace& labels);
 
-/// How labels are found: as the model was trained to be used, or, where it has a graph of
-/// neighbours, by scoring every label all the same.
+/// How labels are found: as the model was trained to be used, or by scoring every label, also where
+/// it has a graph of neighbours; not of a model with clusters.
 enum class IndexUse : uint8_t { kOwn, kExact };
 
 enum class LabelStorage : uint8_t { kFloat32, kBFloat16 };

@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "base/json_log.h"
 #include "base/stopwatch.h"
+#include "train/fingerprint.h"
 #include "train/fold_lists.h"
 #include "train/held_out.h"
 #include "train/neighbours_stage.h"
@@ -246,6 +247,14 @@ class FitRun {
 };
 
 }  // namespace
+
+nlohmann::ordered_json run_identity(const Settings& settings, const TrainingPoints& points,
+                                    LabelStorage storage) {
+  return {{"data", points.fingerprint},
+          {"settings", to_json(settings)},
+          {"output", {{"store", storage == LabelStorage::kBFloat16 ? "bf16" : "float32"}}},
+          {"weights", start_identity(points.data.transformer.get())}};
+}
 
 Outcome fit_model(const Context& context, RunFolder& folder, const Settings& settings,
                   const TrainingPoints& points, const FitOptions& options, const FitHooks& hooks) {

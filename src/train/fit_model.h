@@ -29,6 +29,10 @@ struct FitHooks {
   std::function<void(const std::string& event, const nlohmann::ordered_json& fields)> log;
 };
 
+/// What tells a run from others in its folder (train/run_folder.h).
+nlohmann::ordered_json run_identity(const Settings& settings, const TrainingPoints& points,
+                                    LabelStorage storage);
+
 /// `settings` must be resolved, and the run begun. Leaves the model as the run's best.
 Outcome fit_model(const Context& context, RunFolder& folder, const Settings& settings,
                   const TrainingPoints& points, const FitOptions& options, const FitHooks& hooks);

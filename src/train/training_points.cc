@@ -203,12 +203,17 @@ nlohmann::ordered_json fingerprint_of(const Dataset& train, const Dataset* dev,
 
 TrainingPoints read_training_points(const TrainingFiles& files, LabelSpace labels,
                                     Settings& settings, ThreadPool& pool) {
+  Dataset train = read_dataset(files.train, files.reading, labels, pool);
+  std::optional<Dataset> dev;
+  if (!files.dev.empty()) dev = read_dataset(files.dev, files.reading, labels, pool);
+  return make_training_points(std::move(train), std::move(dev), std::move(labels), settings, pool);
+}
+
+TrainingPoints make_training_points(Dataset train, std::optional<Dataset> dev, LabelSpace labels,
+                                    Settings& settings, ThreadPool& pool) {
   TrainingPoints points;
   points.labels = std::move(labels);
-  Dataset train = read_dataset(files.train, files.reading, points.labels, pool);
-  std::optional<Dataset> dev;
-  if (!files.dev.empty()) {
-    dev = read_dataset(files.dev, files.reading, points.labels, pool);
+  if (dev) {
     require_alike(train, *dev);
     settings.held_out = 0;
   }

@@ -1,4 +1,5 @@
-// From the files a user names to what training takes: points with features, labels and settings.
+// From the points a user gives, in files or in memory, to what training takes: features, labels and
+// settings.
 //
 // Texts become tf-idf features, learned from all texts of the training file; features that come
 // with the points are scaled to unit length, as those are. Points without labels teach nothing
@@ -46,6 +47,10 @@ struct TrainingPoints {
 /// Reads the files and resolves `settings` by their sizes. `labels` has the label file's names, or
 /// is open. Throws InputError on files that do not fit together or have nothing to learn from.
 TrainingPoints read_training_points(const TrainingFiles& files, LabelSpace labels,
+                                    Settings& settings, ThreadPool& pool);
+
+/// The same of points that are in memory. `labels` is the space that their ids are of.
+TrainingPoints make_training_points(Dataset train, std::optional<Dataset> dev, LabelSpace labels,
                                     Settings& settings, ThreadPool& pool);
 
 /// Which `count` of `points` points are held out: rising, the same for the same seed.

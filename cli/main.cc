@@ -78,6 +78,7 @@ int run(int argc, char** argv) {
   elias::cli::add_predict(app, global);
   elias::cli::add_pretrain(app, global);
   elias::cli::add_prune(app, global);
+  elias::cli::add_serve(app, global);
   elias::cli::add_synth(app, global);
   elias::cli::add_tfidf(app, global);
   elias::cli::add_threshold(app, global);

@@ -28,6 +28,7 @@ void add_inspect(CLI::App& app, const Global& global);
 void add_predict(CLI::App& app, const Global& global);
 void add_pretrain(CLI::App& app, const Global& global);
 void add_prune(CLI::App& app, const Global& global);
+void add_serve(CLI::App& app, const Global& global);
 void add_synth(CLI::App& app, const Global& global);
 void add_tfidf(CLI::App& app, const Global& global);
 void add_threshold(CLI::App& app, const Global& global);

@@ -6,6 +6,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
 # Headers alone: instruction sets are chosen by our own code.
 find_path(HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
 find_path(HNSWLIB_INCLUDE_DIR hnswlib/hnswlib.h REQUIRED)

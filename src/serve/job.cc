@@ -24,17 +24,23 @@ bool Job::is_over() const {
 
 void Job::run_task(Replica& replica) {
   task_(replica);
-  const std::lock_guard lock(mutex_);
-  missing_ = 0;
-  over_.notify_all();
+  {
+    const std::lock_guard lock(mutex_);
+    missing_ = 0;
+  }
+  over_.notify_all();  // outside of the lock, which whoever waits takes first
 }
 
 void Job::deliver(size_t begin, std::vector<RankedRow> rows) {
-  const std::lock_guard lock(mutex_);
-  if (failure_ != nullptr) return;  // whoever waited took the rows' place along
-  missing_ -= rows.size();
-  std::ranges::move(rows, rows_.begin() + static_cast<ptrdiff_t>(begin));
-  if (missing_ == 0) over_.notify_all();
+  bool complete = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_ != nullptr) return;  // whoever waited took the rows' place along
+    missing_ -= rows.size();
+    std::ranges::move(rows, rows_.begin() + static_cast<ptrdiff_t>(begin));
+    complete = missing_ == 0;
+  }
+  if (complete) over_.notify_all();
 }
 
 void Job::fail(std::exception_ptr why) {

@@ -8,8 +8,9 @@
 namespace elias {
 
 std::shared_ptr<PredictionService> ModelShelf::load(const Place& place) const {
-  return std::make_shared<PredictionService>(
-      ServedModel::load(place.folder, settings_.replicas, use_), settings_, place.statistics);
+  auto served = ServedModel::load(place.folder, settings_.replicas, use_);
+  if (check_) check_(place.name, served);
+  return std::make_shared<PredictionService>(std::move(served), settings_, place.statistics);
 }
 
 void ModelShelf::add(const std::string& name, const std::string& folder) {

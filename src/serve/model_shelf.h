@@ -4,9 +4,11 @@
 // old model goes when the last one has let go of it. A model that cannot be loaded changes nothing.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "serve/prediction_service.h"
@@ -15,7 +17,12 @@ namespace elias {
 
 class ModelShelf {
  public:
-  ModelShelf(const ServiceSettings& settings, IndexUse use) : settings_(settings), use_(use) {}
+  /// Is called with every model before it takes its place; throws InputError to refuse it.
+  using Check =
+      std::function<void(const std::string& name, const std::shared_ptr<const ServedModel>&)>;
+
+  ModelShelf(const ServiceSettings& settings, IndexUse use, Check check = {})
+      : settings_(settings), use_(use), check_(std::move(check)) {}
 
   /// Loads the model. Throws InputError if it cannot be, or there is one of that name.
   void add(const std::string& name, const std::string& folder);
@@ -44,6 +51,7 @@ class ModelShelf {
 
   const ServiceSettings settings_;
   const IndexUse use_;
+  const Check check_;
   std::mutex reloading_;      // one model is loaded at a time
   mutable std::mutex mutex_;  // of places_
   std::vector<Place> places_;

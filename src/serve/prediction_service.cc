@@ -86,20 +86,21 @@ ServiceCounts PredictionService::counts() const {
   return counts;
 }
 
-PendingAnswer PredictionService::predict(PredictRequest request, Job::Clock::time_point deadline) {
-  return push(std::make_shared<Job>(std::move(request), deadline));
+PendingAnswer PredictionService::predict(PredictRequest request, Job::Clock::time_point deadline,
+                                         WhenFull when_full) {
+  return push(std::make_shared<Job>(std::move(request), deadline), when_full);
 }
 
 PendingAnswer PredictionService::run(Job::Task task, Job::Clock::time_point deadline) {
-  return push(std::make_shared<Job>(std::move(task), deadline));
+  return push(std::make_shared<Job>(std::move(task), deadline), WhenFull::kRefuse);
 }
 
-PendingAnswer PredictionService::push(std::shared_ptr<Job> job) {
+PendingAnswer PredictionService::push(std::shared_ptr<Job> job, WhenFull when_full) {
   ++statistics_->requests;
   statistics_->texts += job->size();
   if (job->size() > 0) {
     try {
-      queue_.push(job);
+      queue_.push(job, when_full);
     } catch (const Refusal& refusal) {
       ++counter_of(*statistics_, refusal.kind());
       throw;

@@ -53,8 +53,12 @@ class PredictionService {
   const ServedModel& served() const { return *served_; }
   ServiceCounts counts() const;
 
-  /// Throws Refusal if too much is waiting, or the service is stopping.
-  PendingAnswer predict(PredictRequest request, Job::Clock::time_point deadline);
+  using WhenFull = RequestQueue::WhenFull;
+
+  /// Throws Refusal if too much is waiting, unless the request is to wait as well, or the service
+  /// is stopping.
+  PendingAnswer predict(PredictRequest request, Job::Clock::time_point deadline,
+                        WhenFull when_full = WhenFull::kRefuse);
   /// The same for anything else that needs a replica. The task must own what it uses: it may run
   /// after nobody waits for it any more.
   PendingAnswer run(Job::Task task, Job::Clock::time_point deadline);
@@ -63,7 +67,7 @@ class PredictionService {
   void stop() { queue_.stop(); }
 
  private:
-  PendingAnswer push(std::shared_ptr<Job> job);
+  PendingAnswer push(std::shared_ptr<Job> job, WhenFull when_full);
   void work();
   void answer(const Batch& batch, Replica& replica);
   void predict(const Batch& batch, Replica& replica);

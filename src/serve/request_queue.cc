@@ -9,15 +9,17 @@
 
 namespace elias {
 
-void RequestQueue::push(std::shared_ptr<Job> job) {
+void RequestQueue::push(std::shared_ptr<Job> job, WhenFull when_full) {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    const size_t texts = job->size();
+    const auto has_room = [&] { return jobs_.empty() || texts_ + texts <= settings_.capacity; };
+    if (!has_room()) drop_what_is_over();
+    if (when_full == WhenFull::kWait) room_.wait(lock, [&] { return stopped_ || has_room(); });
     if (stopped_) {
       throw Refusal(RefusalKind::kStopping, "the service is stopping: ask again in a while");
     }
-    drop_what_is_over();
-    const size_t texts = job->size();
-    if (!jobs_.empty() && texts_ + texts > settings_.capacity) {
+    if (!has_room()) {
       throw Refusal(RefusalKind::kQueueFull,
                     fmt::format("{} texts wait already, of {} that may: ask again in a while",
                                 texts_, settings_.capacity));
@@ -38,12 +40,12 @@ Batch RequestQueue::take() {
       more_.wait_for(lock, settings_.batch_wait,
                      [&] { return stopped_ || texts_ >= settings_.batch; });
     }
-    drop_what_is_over();
     if (jobs_.empty() && stopped_) break;
     batch = gather();
   }
   --free_replicas_;
   if (!jobs_.empty()) more_.notify_one();
+  room_.notify_all();
   return batch;
 }
 
@@ -53,6 +55,7 @@ void RequestQueue::stop() {
     stopped_ = true;
   }
   more_.notify_all();
+  room_.notify_all();
 }
 
 size_t RequestQueue::waiting() const {
@@ -82,6 +85,10 @@ Batch RequestQueue::gather() {
   for (size_t turns = jobs_.size(); turns > 0 && room > 0; --turns) {
     Waiting next = std::move(jobs_.front());
     jobs_.pop_front();
+    if (next.job->is_over()) {
+      texts_ -= next.size();
+      continue;
+    }
     if (fits(*next.job, batch)) {
       const size_t size = std::min(room, next.size());
       batch.push_back({next.job, next.begin, next.begin + size});

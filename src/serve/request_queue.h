@@ -9,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -37,11 +38,14 @@ class RequestQueue {
     std::chrono::microseconds batch_wait{200};  // for more, where requests come together
   };
 
+  /// What becomes of a job that there is no room for.
+  enum class WhenFull : uint8_t { kRefuse, kWait };
+
   explicit RequestQueue(const Settings& settings) : settings_(settings) {}
 
-  /// Throws Refusal if it is full, or stopped. A job larger than the queue is taken while nothing
-  /// else waits.
-  void push(std::shared_ptr<Job> job);
+  /// Throws Refusal if it is full, unless the job is to wait, or stopped. A job larger than the
+  /// queue is taken while nothing else waits.
+  void push(std::shared_ptr<Job> job, WhenFull when_full = WhenFull::kRefuse);
   /// Blocks until there is something to do. Empty: the queue is stopped, and nothing is left.
   Batch take();
   /// Takes nothing new; what waits is still handed out.
@@ -63,7 +67,7 @@ class RequestQueue {
 
   const Settings settings_;
   mutable std::mutex mutex_;
-  std::condition_variable more_;
+  std::condition_variable more_, room_;
   std::deque<Waiting> jobs_;
   size_t texts_ = 0;          // of jobs_
   size_t free_replicas_ = 0;  // that are in take()

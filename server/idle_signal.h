@@ -1,0 +1,30 @@
+// A bell that connections without a request listen to: one rings it to have a single connection
+// leave, or all of them.
+#pragma once
+
+#include <atomic>
+
+namespace elias::server {
+
+class IdleSignal {
+ public:
+  /// Throws InputError if the system has no file descriptor for it.
+  IdleSignal();
+  ~IdleSignal();
+  IdleSignal(const IdleSignal&) = delete;
+  IdleSignal& operator=(const IdleSignal&) = delete;
+
+  void ask_one();
+  void ask_all();
+
+  /// Readable while somebody is asked.
+  int descriptor() const { return descriptor_; }
+  /// Whether it is the caller who is to leave.
+  bool taken();
+
+ private:
+  int descriptor_;
+  std::atomic<bool> all_{false};
+};
+
+}  // namespace elias::server

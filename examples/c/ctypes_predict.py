@@ -72,7 +72,7 @@ class Model:
 
     def check(self, status):
         if status != 0:
-            raise ValueError(self.library.elias_last_error().decode())
+            raise ValueError(self.library.elias_last_error().decode(errors="replace"))
 
 
 def main():

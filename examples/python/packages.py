@@ -18,24 +18,28 @@ import elias
 def read(path):
     """Texts, and the labels of each: a line is label,label<TAB>text."""
     texts, labels = [], []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        names, text = line.split("\t", 1)
-        labels.append(names.split(","))
-        texts.append(text)
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            names, text = line.rstrip("\n").split("\t", 1)
+            labels.append(names.split(","))
+            texts.append(text)
     return texts, labels
 
 
 def show(progress):
     """A line on the terminal, and one that stays at the end of each epoch that was evaluated."""
-    line = f"{progress.stage}, epoch {progress.epoch} of {progress.epochs}: {progress.share:4.0%}"
+    epoch = f", epoch {progress.epoch} of {progress.epochs}" if progress.epochs else ""
+    line = f"{progress.stage}{epoch}: {progress.share:4.0%}"
     if progress.figures:
         figures = "  ".join(f"{name} {value:.2%}" for name, value in progress.figures.items())
-        print(f"\r{line}  {figures}", file=sys.stderr)
-    else:
-        print(f"\r{line}", end="", file=sys.stderr, flush=True)
+        print(f"{line}  {figures}", file=sys.stderr)
+    else:  # what is printed next takes its place
+        print(f"{line:<40}", end="\r", file=sys.stderr, flush=True)
 
 
 def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
     data, out = map(pathlib.Path, sys.argv[1:3])
     settings = dict(setting.split("=", 1) for setting in sys.argv[3:])
     texts, labels = read(data / "trn.txt")

@@ -98,6 +98,8 @@ def fit(
     native = native_labels(labels)
     if label_names is not None and isinstance(native, list):
         raise InputError("label_names: are of a matrix of labels: leave them out beside a list")
+    if isinstance(label_names, (str, bytes)):
+        raise InputError("label_names: is one text, not the names of labels: give [name, ...]")
     with contextlib.ExitStack() as undone:  # what is not learned leaves no folder
         temporary = None
         if out is None:

@@ -41,8 +41,8 @@ _THRESHOLD_K = 100  # labels a point that thresholds are about
 def load(folder: Path, *, threads: int = 0, index: Literal["own", "exact"] = "own") -> Model:
     """Open the model in a folder, as ``elias fit`` or `Model.save` wrote it.
 
-    Its files are mapped, not read, and verified to the last byte: that takes milliseconds, and all
-    processes of a machine share the memory.
+    Its files are verified to the last byte and mapped, so that all processes of a machine share the
+    memory.
 
     threads: those to work on; 0 is all of the machine's. Results are the same bits at any number.
     index: ``"exact"`` scores every label, also where the model has a graph of neighbours.

@@ -87,7 +87,7 @@ def test_labels_may_be_ids(toy, tmp_path):
     elias.fit(toy.texts, as_numpy, settings=QUICK, out=tmp_path / "ids")  # finds it finished
     assert 0 < model.evaluate(toy.texts, numbers)["P@1"] <= 1
     assert model.predict(["text"], k=60, candidates=[3, 7])[0][0][0] in (3, 7)
-    assert 3 in model.labels and "3" not in model.labels
+    assert 3 in model.labels and np.int64(3) in model.labels and "3" not in model.labels
 
 
 def test_sets_of_labels_have_an_order(toy, tmp_path):
@@ -113,6 +113,8 @@ def test_columns_of_a_matrix_may_have_names(toy):
         with pytest.raises(elias.InputError) as refused:
             elias.fit(texts, y, label_names=wrong)
         assert str(refused.value) == sentence
+    with pytest.raises(elias.InputError, match="label_names: is one text, not the names of labels"):
+        elias.fit(texts, y, label_names="dcba")
     with pytest.raises(elias.InputError, match="label_names: are of a matrix of labels"):
         elias.fit(texts, [["a"]] * 40, label_names=names)
 
@@ -121,6 +123,8 @@ def test_columns_of_a_matrix_may_have_names(toy):
     "labels, sentence",
     [
         ([["a"], "b"], "labels[1]: is of type str, not a list of labels: give a list for each point"),
+        ([["a"], np.array(7)], "labels[1]: is of type numpy.ndarray, not a list of labels: give a list for each point"),
+        ([["a"], {"b", 7}], "labels[1]: label 7 is an id, but the labels before it are names: give names"),
         ([["a"], 7], "labels[1]: is of type int, not a list of labels: give a list for each point"),
         ([["a"], [""]], "labels[1]: a label is empty: remove it"),
         ([["a"], [None]], "labels[1]: a label is of type NoneType: give names (str) or ids (int)"),
@@ -164,13 +168,19 @@ def test_settings_are_refused_as_by_the_command_line(toy, program, tmp_path, set
     [
         ({"settings": {"width": object()}}, "settings: cannot be written as JSON"),
         ({"settings": {"alpha": float("inf")}}, "settings: cannot be written as JSON"),
+        ({"settings": {"method": "\ud800"}}, "settings: cannot be written as JSON"),
         ({"checkpoint_minutes": -1}, "checkpoint_minutes -1: give a number from 0 to 1e6"),
+        ({"store": 16}, "store '16': give 'float32'"),
         ({"store": "float16"}, "store 'float16': give 'float32', or 'bf16' for half of it"),
         ({"threads": 2000}, "threads 2000: give a number from 0"),
         ({"out": ""}, "--out is empty: give the name of a folder"),
+        ({"out": "model\0"}, "'model\\x00': holds a NUL, as no path does"),
         ({"encoder": "no/such/folder"}, "no/such/folder"),
         ({"dev": (sp.csr_matrix((1, 3)), [["label 1"]])}, "dev points: holds features, but points holds texts"),
         ({"dev": (["text"], [["label 1"]] * 2)}, "dev labels: has 2 rows, but dev points has 1"),
+        ({"dev": (["text"], None)}, "dev labels: is of type NoneType"),
+        ({"dev": (None, [["label 1"]])}, "dev points: is of type NoneType"),
+        ({"dev": ["text"]}, "dev: give held-out points and their labels, (points, labels)"),
     ],
 )
 def test_arguments_that_mean_nothing_are_refused(toy, arguments, sentence):
@@ -189,6 +199,24 @@ def test_progress_is_told(toy):
     last = [progress for progress in told if progress.stage == "stage 2"][-1]
     assert (last.epoch, last.epochs, last.points) == (2, 2, 1800)
     assert last.point == last.points and last.loss > 0 and last.share == 1
+
+
+def test_a_number_may_be_of_any_type(tmp_path):
+    class Half:
+        """It empties the dict that it is in when it is asked for its value."""
+
+        def __init__(self, row):
+            self.row = row
+
+        def __float__(self):
+            self.row.clear()
+            return 0.5
+
+    rows = [{} for _ in range(20)]
+    for i, row in enumerate(rows):
+        row["".join(["label ", str(i % 2)])] = Half(row)
+    model = elias.fit(["one", "two"] * 10, rows, settings={"width": 16})
+    assert list(model.labels) == ["label 0", "label 1"]
 
 
 class Stop(Exception):
@@ -240,7 +268,7 @@ def test_ctrl_c_saves_a_checkpoint_and_the_same_call_goes_on(toy, tmp_path):
     assert content(out) == content(tmp_path / "unbroken")
 
 
-def test_what_is_trained_without_a_place_leaves_nothing(toy, monkeypatch, tmp_path):
+def test_what_is_trained_without_a_place_leaves_nothing(toy, monkeypatch, tmp_path, recwarn):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     model = elias.fit(toy.texts, toy.labels, settings=QUICK)
     assert os.listdir(tmp_path) == [os.path.basename(model.folder)]
@@ -249,6 +277,7 @@ def test_what_is_trained_without_a_place_leaves_nothing(toy, monkeypatch, tmp_pa
     with pytest.raises(Stop):
         elias.fit(toy.texts, toy.labels, settings=QUICK, progress=stop_at("stage 1", 1))
     assert os.listdir(tmp_path) == []
+    assert not recwarn.list  # Python warns of temporary folders that nobody has removed
 
 
 def test_a_run_may_be_started_anew(toy, tmp_path):

@@ -1,5 +1,8 @@
 """Sparse matrices of every kind that scipy makes, in and out."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -155,6 +158,20 @@ def test_what_is_no_sound_matrix_is_refused(model, matrix, sentence):
     with pytest.raises(elias.InputError) as refused:
         model.predict(matrix)
     assert str(refused.value) == sentence
+
+
+def test_refused_points_are_given_back_with_the_interpreter_held():
+    # With -X dev Python ends a process that frees its objects without.
+    program = """
+import elias, numpy as np
+try:
+    elias.fit(np.eye(2), [["a"], [7]])
+except elias.InputError as refused:
+    print(refused)
+"""
+    command = [sys.executable, "-X", "dev", "-c", program]
+    printed = subprocess.run(command, capture_output=True, check=True, encoding="utf-8").stdout
+    assert printed.startswith("labels[1]: label 7 is an id")
 
 
 def test_relevances_below_zero_are_refused(model, data):

@@ -67,6 +67,17 @@ def test_a_pickle_needs_no_folder_any_more(model, toy, tmp_path):
     assert printed == repr(model.predict(toy.test_texts[:3]))
 
 
+def test_a_folder_is_found_again_from_elsewhere(model, tmp_path, monkeypatch):
+    model.save(tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    near = elias.load(b"model")
+    monkeypatch.chdir("/")
+    assert near.folder == "model"
+    near.save(tmp_path / "copy")
+    for copied in (pickle.loads(pickle.dumps(near)), elias.load(tmp_path / "copy")):
+        assert copied.predict(["text"]) == model.predict(["text"])
+
+
 def test_a_copy_replaces_nothing(model, tmp_path):
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path, tmp_path / "file"):

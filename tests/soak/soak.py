@@ -50,6 +50,14 @@ class Server:
         self.port = int(found.group(1))
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
 
+    def end(self):
+        """Tells it to. Returns its exit code; of one that does not end, none."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(timeout=120)
+        except subprocess.TimeoutExpired:
+            return None
+
     def memory(self):
         """Resident, in MiB."""
         with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
@@ -254,11 +262,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         model = os.path.join(folder, "m")
         shutil.copytree(options.model, model)
+        known = sample_texts(options.elias, model, options.points)
         server = Server(options.elias, model)
-        soak = Soak(server, sample_texts(options.elias, model, options.points), model, options.seconds)
-        soak.run()
-        server.process.send_signal(signal.SIGTERM)
-        code = server.process.wait(timeout=120)
+        soak = Soak(server, known, model, options.seconds)
+        try:
+            soak.run()
+            code = server.end()
+        finally:
+            server.process.kill()  # if it has not ended by itself
     said = server.said()
     if code != 0:
         soak.fail(f"the server ended with exit code {code}")

@@ -2,9 +2,11 @@
 // guide.
 #include <fmt/format.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <map>
@@ -134,9 +136,17 @@ class ServeRun {
       const auto [name, folder] = named(model);
       api_.shelf().add(name, folder);
     }
-    std::thread listener([&] { server_.serve(); });
+    std::atomic<bool> lost{false};
+    std::thread listener([&] {
+      lost = !server_.serve();
+      if (lost) ::kill(::getpid(), SIGHUP);  // wakes the loop below
+    });
     say_ready(port);
-    for (int signal = signals.next(); signal == SIGHUP; signal = signals.next()) reload_all();
+    while (signals.next() == SIGHUP && !lost) reload_all();
+    if (lost) {
+      listener.join();
+      throw InputError("--port {}: the system takes no connections any more: start again", port);
+    }
     fmt::print(stderr,
                "elias: stopping when all requests are answered; a second signal stops at "
                "once\n");

@@ -83,6 +83,11 @@ class HttpServer::Listener : public httplib::Server {
                      options_.port, system_error_text());
   }
 
+  bool serve() {
+    listen_after_bind();
+    return stopping_;
+  }
+
   // The library's own stop() would also cut off answers on their way.
   void stop() {
     if (stopping_.exchange(true)) return;
@@ -220,7 +225,7 @@ HttpServer::HttpServer(ServerOptions options, Router router, std::shared_ptr<Sta
 HttpServer::~HttpServer() = default;
 
 int HttpServer::bind() { return listener_->bind(); }
-void HttpServer::serve() { listener_->listen_after_bind(); }
+bool HttpServer::serve() { return listener_->serve(); }
 void HttpServer::stop() { listener_->stop(); }
 const Router& HttpServer::router() const { return listener_->router(); }
 

@@ -45,8 +45,9 @@ class HttpServer {
 
   /// Returns the port. Throws InputError if host and port cannot be listened on.
   int bind();
-  /// Blocks until the server was stopped and all connections have ended.
-  void serve();
+  /// Blocks until the server was stopped and all connections have ended. False if it was not told
+  /// to stop, but the system takes no connections any more.
+  bool serve();
   /// From now on nothing new is taken: idle connections are closed, others after their answer.
   void stop();
 

@@ -181,7 +181,7 @@ class ServeRun {
       try {
         api_.reload(name);
         fmt::print(stderr, "elias: {} was loaded again\n", name);
-      } catch (const InputError& refused) {
+      } catch (const std::exception& refused) {
         fmt::print(stderr, "elias: {} stays as it is: {}\n", name, refused.what());
       }
     }

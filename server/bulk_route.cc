@@ -104,9 +104,10 @@ class BulkRun {
     } catch (const ApiError& error) {
       lines_.push_back({bad_line(number_, error.what()), true});
     }
+    held_ += line_.size();
     line_.clear();
     line_is_too_long_ = false;
-    if (lines_.size() >= kTextsAtOnce || texts_.bytes.size() >= kBytesAtOnce) send();
+    if (lines_.size() >= kTextsAtOnce || held_ >= kBytesAtOnce) send();
   }
 
   void send() {
@@ -118,6 +119,7 @@ class BulkRun {
              {.texts = std::exchange(texts_, {}), .k = choice_.k(), .allowed = nullptr},
              Job::Clock::now() + kBatchTime, PredictionService::WhenFull::kWait)});
     lines_.clear();
+    held_ = 0;
   }
 
   void answer_first() {
@@ -148,7 +150,8 @@ class BulkRun {
   bool line_is_too_long_ = false;
   uint64_t number_ = 0;  // of the last line
   std::vector<LineAnswer> lines_;
-  TextRows texts_;  // of the lines that are not bad
+  TextRows texts_;   // of the lines that are not bad
+  size_t held_ = 0;  // bytes of all these lines
   std::deque<Batch> ahead_;
   std::shared_ptr<Spool> spool_ = std::make_shared<Spool>();
 };
@@ -166,11 +169,12 @@ void answer_bulk(Call& call, Api& api) {
   call.response.set_chunked_content_provider("application/x-ndjson",
                                              [spool](size_t, httplib::DataSink& sink) {
                                                constexpr size_t kPiece = 65536;
-                                               const std::string piece = spool->read(kPiece);
-                                               if (piece.empty()) {
+                                               const auto piece = spool->read(kPiece);
+                                               if (!piece) return false;  // cut off, not ended
+                                               if (piece->empty()) {
                                                  sink.done();
                                                } else {
-                                                 sink.write(piece.data(), piece.size());
+                                                 sink.write(piece->data(), piece->size());
                                                }
                                                return true;
                                              });

@@ -26,9 +26,11 @@ int milliseconds_of(std::chrono::steady_clock::duration time) {
 bool Connection::wait_for_request() {
   if (!flush()) return false;
   waited_ = {};
-  moved_ = head_ = line_ = lines_ = 0;
+  moved_ = head_ = lines_ = 0;
+  line_.clear();
+  chunks_.reset();
   in_head_ = true;
-  begun_ = body_pending_ = head_too_large_ = timed_out_ = false;
+  begun_ = body_pending_ = head_too_large_ = head_malformed_ = timed_out_ = false;
   if (in_begin_ < in_end_) return true;
 
   const auto until = Clock::now() + limits_.idle;
@@ -64,9 +66,10 @@ void Connection::hear_out() {
 // --- within one
 // ------------------------------------------------------------------------------------
 
-void Connection::head_is_read(bool body_follows) {
+void Connection::head_is_read(Body body) {
   in_head_ = false;
-  body_pending_ = body_follows;
+  body_pending_ = body != Body::kNone;
+  if (body == Body::kChunked) chunks_.emplace();
 }
 
 // Reads what is there, or waits for it. What was written comes first: the client may wait for it.
@@ -127,6 +130,8 @@ ssize_t Connection::read(char* into, size_t size) {
   const size_t take = std::min(size, in_end_ - in_begin_);
   // As at the end of the input: the library then answers, and the answer says why.
   if (in_head_ && !takes_head(take, in_.data() + in_begin_)) return 0;
+  // Not as at the end: the library would go on with what it has of the line.
+  if (chunks_ && !chunks_->takes({in_.data() + in_begin_, take})) return -1;
   std::memcpy(into, in_.data() + in_begin_, take);
   in_begin_ += take;
   return static_cast<ssize_t>(take);
@@ -136,14 +141,16 @@ ssize_t Connection::read(char* into, size_t size) {
 // cost in stack grows with the line: hence a bound of its own on lines.
 bool Connection::takes_head(size_t size, const char* bytes) {
   head_ += size;
-  line_ += size;
   const size_t longest = lines_ == 0 ? 2 * kLongestLine : kLongestLine;
-  head_too_large_ = head_too_large_ || head_ > kMostHead || line_ > longest;
-  if (bytes[size - 1] == '\n') {
-    line_ = 0;
+  head_too_large_ = head_too_large_ || head_ > kMostHead || line_.size() + size > longest;
+  if (head_too_large_ || head_malformed_) return false;
+  line_.append(bytes, size);
+  if (line_.back() == '\n') {
+    head_malformed_ = lines_ > 0 && !is_header_line(line_);
+    line_.clear();
     ++lines_;
   }
-  return !head_too_large_;
+  return !head_malformed_;
 }
 
 ssize_t Connection::write(const char* bytes, size_t size) {

@@ -2,9 +2,9 @@
 //
 // It is one for all requests of a client, so that those sent ahead of their answers are kept; it
 // sends an answer's head and body at one go; and it bounds what a client may cost. The head of a
-// request may have so many bytes. And a client may keep us waiting for so long, and a second more
-// with each KiB that moves: a slow one gets on with a large body, one that drips bytes does not.
-// Time in which the client waits for us does not count.
+// request may have so many bytes, and head and chunks must be well formed. And a client may keep us
+// waiting for so long, and a second more with each KiB that moves: a slow one gets on with a large
+// body, one that drips bytes does not. Time in which the client waits for us does not count.
 #pragma once
 
 #include <httplib.h>
@@ -12,8 +12,11 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 
+#include "server/framing.h"
 #include "server/idle_signal.h"
 #include "server/options.h"
 
@@ -38,8 +41,10 @@ class Connection : public httplib::Stream {
   // --- within one
   // ----------------------------------------------------------------------------------
 
+  enum class Body : uint8_t { kNone, kPlain, kChunked };
+
   /// The head is through; a body follows, or none.
-  void head_is_read(bool body_follows);
+  void head_is_read(Body body);
   void body_is_read() { body_pending_ = false; }
   bool head_was_read() const { return !in_head_; }
   bool head_was_too_large() const { return head_too_large_; }
@@ -78,9 +83,11 @@ class Connection : public httplib::Stream {
 
   Clock::duration waited_{};  // for the client, in this request
   size_t moved_ = 0;          // bytes, both ways
-  size_t head_ = 0, line_ = 0, lines_ = 0;
+  size_t head_ = 0, lines_ = 0;
+  std::string line_;                    // of the head, as far as it has come
+  std::optional<ChunkFraming> chunks_;  // of the body, if it has any
   bool begun_ = false, in_head_ = true, body_pending_ = false;
-  bool head_too_large_ = false, timed_out_ = false;
+  bool head_too_large_ = false, head_malformed_ = false, timed_out_ = false;
 };
 
 }  // namespace elias::server

@@ -47,6 +47,8 @@ void ConnectionThreads::work() {
     if (waiting_.empty()) return;
     const auto serve = std::move(waiting_.front());
     waiting_.pop_front();
+    // Else whoever was asked for it, and was busy, would be sent away when it comes back.
+    if (waiting_.empty()) idle_.withdraw();
     lock.unlock();
     room_.notify_one();
     serve();

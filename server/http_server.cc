@@ -113,7 +113,7 @@ class HttpServer::Listener : public httplib::Server {
     bool closed = false;
     while (!closed && connection.wait_for_request()) {
       const bool alive = process_request(connection, false, closed, [&](httplib::Request& request) {
-        connection.head_is_read(has_body(request));
+        connection.head_is_read(body_of(request));
         // Answers are small, and packing them slow.
         request.headers.erase("Accept-Encoding");
         request.ranges.clear();
@@ -126,6 +126,16 @@ class HttpServer::Listener : public httplib::Server {
     return true;
   }
 
+  // Any page can have a browser post here, though not read the answer; browsers tell of it.
+  static void check_site(const httplib::Request& request) {
+    const std::string site = request.get_header_value("Sec-Fetch-Site");
+    if (request.method != "POST" || site.empty() || site == "same-origin" || site == "none") return;
+    throw ApiError(
+        403, "",
+        "a page of another site asks this by way of a browser: ask from the page of this "
+        "server, or without a browser");
+  }
+
   const Route& admit(const httplib::Request& request, const Target& target) const {
     const Route& route = router_.find(request.method, target);
     if (!route.rules.tokenless &&
@@ -133,6 +143,7 @@ class HttpServer::Listener : public httplib::Server {
       throw ApiError(401, "",
                      "this server wants a token: send the header 'Authorization: Bearer TOKEN'");
     }
+    check_site(request);
     if (stopping_ && !route.rules.always) {
       throw ApiError(503, "", "the server is stopping: ask again in a while");
     }
@@ -151,7 +162,7 @@ class HttpServer::Listener : public httplib::Server {
     bool body_follows = false;
     attempt(request, response, [&](const Target& target) {
       admit(request, target);
-      body_follows = request.method == "POST" && has_body(request);
+      body_follows = request.method == "POST" && body_of(request) != Connection::Body::kNone;
     });
     if (body_follows) return false;
     if (response.status == -1) answer(request, response, nullptr);

@@ -26,7 +26,21 @@ void IdleSignal::ask_all() {
 bool IdleSignal::taken() {
   if (all_) return true;  // it stays readable for the others
   eventfd_t one = 0;
-  return ::eventfd_read(descriptor_, &one) == 0;
+  const bool taken = ::eventfd_read(descriptor_, &one) == 0;
+  ring_again_for_all();
+  return taken;
+}
+
+void IdleSignal::withdraw() {
+  eventfd_t one = 0;
+  while (::eventfd_read(descriptor_, &one) == 0) {
+  }
+  ring_again_for_all();
+}
+
+// All may have been asked in the meantime, and what was read have been that.
+void IdleSignal::ring_again_for_all() {
+  if (all_) ::eventfd_write(descriptor_, 1);
 }
 
 }  // namespace elias::server

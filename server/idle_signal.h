@@ -16,6 +16,8 @@ class IdleSignal {
 
   void ask_one();
   void ask_all();
+  /// Nobody has to leave any more, unless all were asked.
+  void withdraw();
 
   /// Readable while somebody is asked.
   int descriptor() const { return descriptor_; }
@@ -23,6 +25,8 @@ class IdleSignal {
   bool taken();
 
  private:
+  void ring_again_for_all();
+
   int descriptor_;
   std::atomic<bool> all_{false};
 };

@@ -15,10 +15,11 @@ bool is_digits(const std::string& text) {
 
 }  // namespace
 
-bool has_body(const httplib::Request& request) {
-  return request.has_header("Transfer-Encoding") ||
-         (request.has_header("Content-Length") &&
-          request.get_header_value("Content-Length") != "0");
+Connection::Body body_of(const httplib::Request& request) {
+  if (request.has_header("Transfer-Encoding")) return Connection::Body::kChunked;
+  return request.has_header("Content-Length") && request.get_header_value("Content-Length") != "0"
+             ? Connection::Body::kPlain
+             : Connection::Body::kNone;
 }
 
 // Where server and proxy could differ about the end of a body, one of them would take part of it
@@ -41,6 +42,10 @@ void check_framing(const httplib::Request& request) {
   if (packed != "" && packed != "gzip" && packed != "deflate" && packed != "br") {
     throw ApiError(415, "", "Content-Encoding {}: is not known: use gzip, deflate, br or none",
                    shown(packed));
+  }
+  // The library would take it apart into files, for which there is nobody.
+  if (request.is_multipart_form_data()) {
+    throw ApiError(415, "", "a body of type multipart/form-data is not taken: send JSON");
   }
 }
 

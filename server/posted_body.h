@@ -12,7 +12,7 @@
 
 namespace elias::server {
 
-bool has_body(const httplib::Request& request);
+Connection::Body body_of(const httplib::Request& request);
 
 /// Throws ApiError if the body's length is told in a way that another reader could understand
 /// otherwise, or if it is packed in a way that is not known.

@@ -14,9 +14,11 @@ std::string read_token(const std::string& path) {
   token.erase(token.find_last_not_of(kBlanks) + 1);
   token.erase(0, std::min(token.find_first_not_of(kBlanks), token.size()));
   if (token.empty()) throw InputError("{}: is empty: write a token into it", path);
-  if (!std::ranges::all_of(token, [](char c) { return c > 0x20 && c < 0x7f; })) {
-    throw InputError("{}: holds more than one word of ASCII: write a token of letters and digits",
-                     path);
+  if (!std::ranges::all_of(token, [](char c) {
+        return c > 0x20 && c < 0x7f && c != '%';  // in headers the library decodes %41
+      })) {
+    throw InputError(
+        "{}: holds more than one word of ASCII, or a %: write a token of letters and digits", path);
   }
   return token;
 }

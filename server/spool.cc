@@ -37,16 +37,16 @@ Spool::~Spool() { std::fclose(file_); }
 
 void Spool::write(std::string_view bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail();
-  size_ += bytes.size();
 }
 
 void Spool::rewind() {
   if (std::fflush(file_) != 0 || std::fseek(file_, 0, SEEK_SET) != 0) fail();
 }
 
-std::string Spool::read(size_t most) {
+std::optional<std::string> Spool::read(size_t most) {
   std::string bytes(most, '\0');
   bytes.resize(std::fread(bytes.data(), 1, most, file_));
+  if (bytes.size() < most && std::ferror(file_) != 0) return std::nullopt;
   return bytes;
 }
 

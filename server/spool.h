@@ -2,8 +2,8 @@
 // process.
 #pragma once
 
-#include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,16 +18,14 @@ class Spool {
   Spool& operator=(const Spool&) = delete;
 
   void write(std::string_view bytes);
-  uint64_t size() const { return size_; }
 
   /// To its beginning, after the last write.
   void rewind();
-  /// The next bytes, at most `most`; empty at the end.
-  std::string read(size_t most);
+  /// The next bytes, at most `most`; empty at the end, none if the disk fails.
+  std::optional<std::string> read(size_t most);
 
  private:
   std::FILE* file_;
-  uint64_t size_ = 0;
 };
 
 }  // namespace elias::server

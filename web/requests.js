@@ -38,8 +38,8 @@ export function predict(body, signal) {
 }
 
 export function get(path, parameters = {}, signal = undefined) {
-  const query = new URLSearchParams(parameters);
-  return ask(query.size > 0 ? `${path}?${query}` : path, { signal });
+  const query = String(new URLSearchParams(parameters));
+  return ask(query === "" ? path : `${path}?${query}`, { signal });
 }
 
 async function ask(path, options) {

@@ -142,15 +142,19 @@ void PredictionService::predict(const Batch& batch, Replica& replica) {
                                                 first.allowed != nullptr ? *first.allowed : all);
   statistics_->predicted_texts += rows.size();
   auto row = rows.begin();
+  std::vector<std::vector<RankedRow>> answers;
   for (const JobSlice& slice : batch) {
     const auto k = static_cast<size_t>(slice.job->request().k);
-    std::vector<RankedRow> own;
+    std::vector<RankedRow>& own = answers.emplace_back();
     own.reserve(slice.size());
     for (size_t i = 0; i < slice.size(); ++i, ++row) {
       row->resize(std::min(k, row->size()));
       own.push_back(std::move(*row));
     }
-    slice.job->deliver(slice.begin, std::move(own));
+  }
+  // From here on nothing fails: what was delivered must not be tried again.
+  for (size_t i = 0; i < batch.size(); ++i) {
+    batch[i].job->deliver(batch[i].begin, std::move(answers[i]));
   }
 }
 

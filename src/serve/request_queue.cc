@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "serve/refusal.h"
@@ -36,9 +37,8 @@ Batch RequestQueue::take() {
   Batch batch;
   while (batch.empty()) {
     more_.wait(lock, [&] { return stopped_ || !jobs_.empty(); });
-    if (together_ && !stopped_ && texts_ < settings_.batch) {
-      more_.wait_for(lock, settings_.batch_wait,
-                     [&] { return stopped_ || texts_ >= settings_.batch; });
+    if (!stopped_ && texts_ < together_ / 2) {
+      more_.wait_for(lock, settings_.batch_wait, [&] { return stopped_ || texts_ >= together_; });
     }
     if (jobs_.empty() && stopped_) break;
     batch = gather();
@@ -98,7 +98,10 @@ Batch RequestQueue::gather() {
     }
     if (next.size() > 0) jobs_.push_back(std::move(next));
   }
-  together_ = batch.size() > 1;
+  const size_t taken =
+      std::accumulate(batch.begin(), batch.end(), size_t{0},
+                      [](size_t sum, const JobSlice& slice) { return sum + slice.size(); });
+  together_ = batch.size() > 1 ? taken : 0;
   return batch;
 }
 

@@ -2,8 +2,8 @@
 //
 // Jobs take turns: one of many texts gives a batch's worth and goes to the back, so that a lone
 // text never waits for all of it. What waits is shared out among the replicas that are free. A
-// replica that finds little to do waits a moment for more, but only while requests come together:
-// one client that asks and waits is answered at once.
+// replica that finds much less to do than the last one did waits a moment for more, but only while
+// requests come together: one client that asks and waits is answered at once.
 #pragma once
 
 #include <chrono>
@@ -71,7 +71,7 @@ class RequestQueue {
   std::deque<Waiting> jobs_;
   size_t texts_ = 0;          // of jobs_
   size_t free_replicas_ = 0;  // that are in take()
-  bool together_ = false;     // the last batch was of several jobs
+  size_t together_ = 0;       // texts of the last batch, if it was of several jobs
   bool stopped_ = false;
 };
 

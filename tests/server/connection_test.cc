@@ -88,6 +88,52 @@ TEST(ConnectionThreadTest, ABodyOfDoubtfulLengthIsRefused) {
   }
 }
 
+TEST(ConnectionThreadTest, AHeadThatAnotherReaderCouldUnderstandOtherwiseIsRefused) {
+  const RunningServer server;
+  for (const std::string header :
+       {"Content-Length : 5\r\n", "Transfer-Encoding : chunked\r\n", "Content-Length: 5\nX: y\r\n",
+        "X: y\r\n Content-Length: 5\r\n", "Content-Length:\r\n", "Content-Length: %35\r\n"}) {
+    RawClient client(server.port());
+    client.send("POST /v1/predict HTTP/1.1\r\n" + header + "\r\n" + kGet);
+    const std::string answer = client.rest();
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 400")) << header;
+    EXPECT_THAT(answer, HasSubstr("this is no request of HTTP/1.1")) << header;
+    EXPECT_EQ(answer.find("HTTP/1.1 ", 1), std::string::npos) << header;  // one answer alone
+  }
+}
+
+TEST(ConnectionThreadTest, ChunksMustBeWellFormed) {
+  const RunningServer server;
+  const std::string head =
+      "POST /v1/predict HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: "
+      "chunked\r\n\r\n";
+  const auto chunks = [](const std::string& size) {
+    return size + "{\"text\": \"a\"}\r\n0\r\n\r\n";
+  };
+  RawClient good(server.port());
+  good.send(head + chunks("00d\r\n") + kGet);
+  EXPECT_THAT(good.answer(), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(good.answer(), StartsWith("HTTP/1.1 200"));
+  for (const std::string size : {"0xd\r\n", "+d\r\n", "d \r\n", "d;a=b\r\n", "d\n"}) {
+    RawClient wrong(server.port());
+    wrong.send(head + chunks(size) + kGet);
+    const std::string answer = wrong.rest();
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 400")) << size;
+    EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << size;
+  }
+  // Not kept until its line ends, which it never does.
+  RawClient endless(server.port());
+  endless.send(head + std::string(1000, '0'));
+  EXPECT_THAT(endless.rest(), StartsWith("HTTP/1.1 400"));
+}
+
+TEST(ConnectionThreadTest, ABodyOfPartsIsRefused) {
+  const RunningServer server;
+  const auto refused = server.post("/v1/models/m/reload", "--x\r\n\r\na\r\n--x--\r\n",
+                                   "multipart/form-data; boundary=x");
+  EXPECT_EQ(refused.status, 415);
+}
+
 TEST(ConnectionThreadTest, WhatIsNoRequestIsToldSo) {
   const RunningServer server;
   for (const std::string nonsense :

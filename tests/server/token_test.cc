@@ -30,6 +30,7 @@ TEST(TokenTest, IsReadFromAFile) {
   EXPECT_EQ(read(" abc-1\n"), "abc-1");
   EXPECT_THAT([&] { read(" \n"); }, ThrowsMessage<InputError>(HasSubstr("is empty")));
   EXPECT_THAT([&] { read("a b"); }, ThrowsMessage<InputError>(HasSubstr("more than one word")));
+  EXPECT_THROW(read("a%41"), InputError);  // which no header could hold
   EXPECT_THROW(read_token(temporary / "nothing"), InputError);
 }
 
@@ -53,6 +54,21 @@ TEST(TokenThreadTest, IsWantedOfAllButThePageAndHealth) {
   }
   EXPECT_EQ(server.get("/v1/models", {{"Authorization", "Bearer abc"}}).status, 200);
   EXPECT_EQ(server.get("/v1/models", {{"Authorization", "Bearer abx"}}).status, 401);
+}
+
+TEST(SiteThreadTest, PagesOfOthersCannotPostByWayOfABrowser) {
+  const RunningServer server;
+  const auto status = [&](const std::string& path, const std::string& site) {
+    const auto answer = server.client().Post(path, httplib::Headers{{"Sec-Fetch-Site", site}},
+                                             R"({"text": "tea"})", "application/json");
+    return answer ? answer->status : 0;
+  };
+  for (const char* site : {"cross-site", "same-site"}) {
+    EXPECT_EQ(status("/v1/predict", site), 403);
+    EXPECT_EQ(status("/v1/models/m/reload", site), 403);
+  }
+  for (const char* site : {"same-origin", "none"}) EXPECT_EQ(status("/v1/predict", site), 200);
+  EXPECT_EQ(server.get("/v1/models", {{"Sec-Fetch-Site", "cross-site"}}).status, 200);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Bodies, lines and addresses of requests: the first byte says which.
+// Bodies, lines, chunks and addresses of requests: the first byte says which.
 #include "base/errors.h"
 #include "data/io/utf8.h"
 #include "server/api_error.h"
+#include "server/framing.h"
 #include "server/request_json.h"
 #include "server/target.h"
 #include "tests/fuzz/read_points.h"
@@ -19,6 +20,14 @@ void check(const TextRows& texts) {
   for (size_t i = 0; i < texts.rows(); ++i) ELIAS_ASSERT(texts.row(i).size() <= kLimits.text);
 }
 
+// However the bytes come, they are judged alike.
+void follow_chunks(std::string_view bytes) {
+  ChunkFraming whole, piecewise;
+  bool fits = true;
+  for (size_t i = 0; i < bytes.size() && fits; ++i) fits = piecewise.takes(bytes.substr(i, 1));
+  ELIAS_ASSERT(whole.takes(bytes) == fits);
+}
+
 void read(char kind, std::string_view text) {
   switch (kind) {
     case 'p':
@@ -30,6 +39,11 @@ void read(char kind, std::string_view text) {
     }
     case 'i':
       return check(read_infer_body(text, kLimits).texts);
+    case 'c':
+      return follow_chunks(text);
+    case 'l':
+      is_header_line(text);
+      return;
     case 'e':
       return read_empty_body(text);
     case 'w': {

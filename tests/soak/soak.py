@@ -15,6 +15,7 @@ import http.client
 import itertools
 import json
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -27,7 +28,9 @@ import threading
 import time
 
 # What a sanitizer keeps to find misuse is memory, too; with little of it growth shows.
-SANITIZERS = {"ASAN_OPTIONS": "quarantine_size_mb=8:detect_leaks=1", "TSAN_OPTIONS": "history_size=2"}
+SUPPRESSIONS = pathlib.Path(__file__).resolve().parent.parent / "tsan_suppressions"
+SANITIZERS = {"ASAN_OPTIONS": "quarantine_size_mb=8:detect_leaks=1",
+              "TSAN_OPTIONS": f"history_size=2 suppressions={SUPPRESSIONS}"}
 NONSENSE = [
     b"", b"{", b"[" * 100_000, b'{"texts": "one"}', b'{"texts": [1]}', b'{"texts": ["a"], "k": 0}',
     b'{"texts": ["a"], "k": 1e300}', b'{"texts": ["a"], "words": -1}', b'{"texts": ["a"], "unknown": 1}',
